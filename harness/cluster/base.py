@@ -1,0 +1,111 @@
+"""What the later stages may ask of a cluster; abilities that only some providers have are protocols of their own."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+from harness.kube import Kube
+from harness.scenario.nodes import NodeSpec
+
+
+@dataclass(frozen=True)
+class ClusterSpec:
+    """What a user can choose about a cluster."""
+
+    kubernetes: str | None = None
+    binaries: Path | None = None
+    name: str | None = None
+    reusable: bool = True
+
+
+class Cluster(Protocol):
+    """**Protocol**: a running API server with the controllers that scheduling needs, and no scheduler of its own yet."""
+
+    @property
+    def name(self) -> str:
+        """Return the name that `harness list` shows."""
+        ...
+
+    @property
+    def kubeconfig(self) -> Path:
+        """Return an administrator's kubeconfig."""
+        ...
+
+    @property
+    def kube(self) -> Kube:
+        """Return the connection that the whole harness shares."""
+        ...
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """Return the version of every part, for the record."""
+        ...
+
+    def check(self) -> None:
+        """Raise ClusterError when a part has died; cheap enough to be asked in every wait."""
+        ...
+
+    def reset(self) -> None:
+        """Empty the cluster and prove that it is empty; raise ClusterError when something will not go."""
+        ...
+
+
+@runtime_checkable
+class PlaysNodes(Protocol):
+    """**Protocol**: a cluster whose nodes are declared, and played by a simulator."""
+
+    def add_nodes(self, nodes: Sequence[NodeSpec]) -> None:
+        """Create nodes and return when each is ready to take pods."""
+        ...
+
+
+class Scheduler(Protocol):
+    """**Protocol**: one running scheduler process."""
+
+    @property
+    def log(self) -> Path:
+        """Return its log file."""
+        ...
+
+    def page(self, path: str) -> str:
+        """Return a page of its own server: /healthz, /metrics, /configz."""
+        ...
+
+
+@runtime_checkable
+class RunsSchedulers(Protocol):
+    """**Protocol**: a cluster that can run kube-scheduler as a process beside its control plane."""
+
+    def scheduler(self, config: str, name: str) -> AbstractContextManager[Scheduler]:
+        """Run kube-scheduler with a configuration (YAML text) for as long as the context lasts; healthy on return."""
+        ...
+
+    @property
+    def scheduler_kubeconfig(self) -> Path:
+        """Return the kubeconfig that a scheduler's configuration names."""
+        ...
+
+
+@runtime_checkable
+class KeepsLogs(Protocol):
+    """**Protocol**: a cluster whose parts write log files."""
+
+    @property
+    def logs(self) -> Mapping[str, Path]:
+        """Return the log file of each part."""
+        ...
+
+
+class ClusterProvider(Protocol):
+    """**Protocol**: a source of clusters."""
+
+    @property
+    def name(self) -> str:
+        """Return the word that chooses it."""
+        ...
+
+    def cluster(self, spec: ClusterSpec) -> AbstractContextManager[Cluster]:
+        """Bring up a cluster for as long as the context lasts."""
+        ...

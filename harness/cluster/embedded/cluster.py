@@ -1,0 +1,115 @@
+"""A running embedded cluster: what the later stages may ask of it."""
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from harness import ports
+from harness.cluster.embedded import parts
+from harness.cluster.embedded.build import Binaries
+from harness.cluster.embedded.certificates import Authority
+from harness.cluster.embedded.loopback import LoopbackPages
+from harness.cluster.embedded.supervisor import Supervisor
+from harness.cluster.nodes import create_nodes
+from harness.cluster.reset import Baseline
+from harness.errors import ApiError
+from harness.kube import Kube
+from harness.process import Child
+from harness.scenario.nodes import NodeSpec
+
+DEFAULT_ACCOUNT = "/api/v1/namespaces/default/serviceaccounts/default"
+
+
+class EmbeddedScheduler:
+    """One kube-scheduler process."""
+
+    def __init__(self, child: Child, pages: LoopbackPages) -> None:
+        self._child = child
+        self._pages = pages
+
+    @property
+    def log(self) -> Path:
+        """Return its log file."""
+        return self._child.log
+
+    def page(self, path: str) -> str:
+        """Return a page of its own server."""
+        return self._pages.get(path)
+
+
+class EmbeddedCluster:
+    """A control plane on loopback. Made and ended by the provider."""
+
+    def __init__(
+        self, layout: parts.Layout, binaries: Binaries, supervisor: Supervisor, authority: Authority, api: LoopbackPages
+    ) -> None:
+        self.name = layout.folder.name
+        self.kubeconfig = layout.kubeconfig("admin")
+        self.scheduler_kubeconfig = layout.kubeconfig("kube-scheduler")
+        self._layout = layout
+        self._binaries = binaries
+        self._supervisor = supervisor
+        self._authority = authority
+        self._api = api
+        self._kube: Kube | None = None
+        self._baseline: Baseline | None = None
+
+    @property
+    def kube(self) -> Kube:
+        """Return the shared connection, made when first asked for."""
+        if self._kube is None:
+            self._kube = Kube.connect(self.kubeconfig)
+        return self._kube
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """Return the version of every part."""
+        return {"kubernetes": self._binaries.kubernetes, "etcd": self._binaries.etcd, "kwok": self._binaries.kwok}
+
+    @property
+    def logs(self) -> Mapping[str, Path]:
+        """Return the log file of each part."""
+        return self._supervisor.logs()
+
+    def check(self) -> None:
+        """Raise when a part has died."""
+        self._supervisor.check()
+
+    def close(self) -> None:
+        """Drop the connection."""
+        if self._kube is not None:
+            self._kube.close()
+
+    def add_nodes(self, nodes: Sequence[NodeSpec]) -> None:
+        """Create nodes and return when each is ready to take pods."""
+        if nodes:
+            create_nodes(self.kube, nodes, self.check)
+
+    def reset(self) -> None:
+        """Empty the cluster and prove it."""
+        if self._baseline is not None:
+            self._baseline.restore(self.check)
+
+    def remember_baseline(self) -> None:
+        """Take what is here now as what an empty cluster holds."""
+        self._baseline = Baseline(self.kube)
+
+    def await_accounts(self) -> None:
+        """Wait until pods can be created: each one needs its namespace's default service account."""
+        self._supervisor.wait(lambda: self._api.is_ok(DEFAULT_ACCOUNT), "the default service account")
+
+    @contextlib.contextmanager
+    def scheduler(self, config: str, name: str) -> Iterator[EmbeddedScheduler]:
+        """Run kube-scheduler with a configuration; it has synced its caches when this returns."""
+        with ports.reserved(1) as (port,):
+            server = self._authority.server(name)
+            path = self._layout.folder / f"{name}.yaml"
+            path.write_text(config)
+            arguments = parts.scheduler(self.scheduler_kubeconfig, path, port, server)
+            child = self._supervisor.start("kube-scheduler", arguments, name=name)
+            pages = LoopbackPages(port, self._authority.certificate, self._layout.admin)
+            try:
+                self._supervisor.wait(lambda: pages.is_ok("/readyz"), f"{name} ready")
+                yield EmbeddedScheduler(child, pages)
+            finally:
+                self._supervisor.stop(child)

@@ -1,0 +1,100 @@
+"""Keeps the parts of one control plane: starts them, notices at once when one dies, ends them all."""
+
+import socket
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TypeVar
+
+from harness.clock import WaitTimeoutError, wait_until
+from harness.errors import ClusterError
+from harness.process import Child, spawn
+
+Value = TypeVar("Value")
+
+START_TIMEOUT_SECONDS = 60.0
+
+
+class Supervisor:
+    """The processes of one cluster. A context manager: none of them outlives it."""
+
+    def __init__(self, program: Path, logs: Path) -> None:
+        logs.mkdir(mode=0o700)
+        self._program = program
+        self._logs = logs
+        self._children: list[Child] = []
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> "Supervisor":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # Killed, not asked: nobody needs the data, and a kube-apiserver without etcd takes long to leave by itself.
+        with self._lock:
+            for child in reversed(self._children):
+                child.kill()
+
+    def start(self, part: str, arguments: Sequence[str], *, name: str | None = None, held: bool = False) -> Child:
+        """Start a part; a held one loads itself and then waits for `release`."""
+        name = name or part
+        mode = "stdin-held" if held else "stdin"
+        child = spawn(
+            name,
+            [str(self._program), part, *arguments],
+            log=self._logs / f"{name}.log",
+            env={"CONTROLPLANE_LIFELINE": mode},
+        )
+        with self._lock:
+            self._children.append(child)
+        return child
+
+    def stop(self, child: Child) -> None:
+        """End one part and forget it."""
+        child.stop()
+        with self._lock:
+            self._children.remove(child)
+
+    def pids(self) -> Mapping[str, int]:
+        """Return the process id of each part."""
+        with self._lock:
+            return {child.name: child.pid for child in self._children}
+
+    def logs(self) -> Mapping[str, Path]:
+        """Return every log file there is, also of parts that have ended."""
+        return {path.stem: path for path in sorted(self._logs.glob("*.log"))}
+
+    def check(self) -> None:
+        """Raise when a part ended by itself."""
+        with self._lock:
+            dead = [child for child in self._children if child.died]
+        if dead:
+            raise ClusterError("the cluster lost a part: " + "; ".join(child.describe_end() for child in dead))
+
+    def wait(self, check: Callable[[], Value | None], what: str, timeout_seconds: float = START_TIMEOUT_SECONDS) -> Value:
+        """Wait for something of a part's, but never longer than every part lives."""
+
+        def checked() -> Value | None:
+            self.check()
+            return check()
+
+        try:
+            return wait_until(checked, what=what, timeout_seconds=timeout_seconds, poll_seconds=0.01)
+        except WaitTimeoutError as error:
+            tails = "\n".join(f"--- {child.name}: {child.log}\n{child.tail()}" for child in self._children)
+            raise ClusterError(f"{error}; every part still runs. Their last words:\n{tails}") from error
+
+    def await_socket(self, path: Path) -> None:
+        """Wait until something accepts connections on a Unix socket."""
+
+        def accepts() -> bool:
+            with socket.socket(socket.AF_UNIX) as probe:
+                try:
+                    probe.connect(str(path))
+                except OSError:
+                    return False
+                return True
+
+        self.wait(accepts, f"{path.name} accepting connections")

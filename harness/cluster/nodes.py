@@ -1,0 +1,74 @@
+"""Declares played nodes to an API server and waits until they take pods."""
+
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from harness.cluster.follow import Change, Follower
+from harness.errors import ClusterError
+from harness.kube import Kube, Object
+from harness.scenario.nodes import NodeSpec
+
+NODES = "/api/v1/nodes"
+WORKERS = 8
+READY_TIMEOUT_SECONDS = 60.0
+CHECK_SECONDS = 0.25
+# Put on every new node by the API server, taken off by the node-lifecycle controller when the node is ready.
+NOT_READY_TAINTS = frozenset({"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"})
+
+
+def node_object(spec: NodeSpec) -> Object:
+    """Return the Node that a spec declares."""
+    labels = {
+        "kubernetes.io/hostname": spec.name,
+        "kubernetes.io/os": "linux",
+        "kubernetes.io/arch": "amd64",
+        "type": "kwok",
+        **spec.labels,
+    }
+    return {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": spec.name, "labels": labels},
+        "spec": {"taints": [taint.to_json() for taint in spec.taints]},
+        "status": {"capacity": spec.capacity, "allocatable": spec.capacity},
+    }
+
+
+def create_nodes(kube: Kube, specs: Sequence[NodeSpec], check: Callable[[], None]) -> None:
+    """Create nodes in parallel and return when every one of them is ready and free of not-ready taints.
+
+    Raises:
+        ClusterError: some are not ready at the deadline, or `check` found a dead part.
+    """
+    waiting = {spec.name for spec in specs}
+    done = threading.Condition()
+
+    def on_change(change: Change) -> None:
+        if change.event != "DELETED" and takes_pods(change.item):
+            with done:
+                waiting.discard(change.item["metadata"]["name"])
+                done.notify()
+
+    with Follower(kube, NODES, on_change), ThreadPoolExecutor(WORKERS) as pool:
+        list(pool.map(lambda spec: kube.create(node_object(spec)), specs))
+        rounds_left = READY_TIMEOUT_SECONDS / CHECK_SECONDS
+        with done:
+            while waiting:
+                if not done.wait(CHECK_SECONDS):
+                    check()
+                    rounds_left -= 1
+                if rounds_left <= 0:
+                    few = ", ".join(sorted(waiting)[:5])
+                    raise ClusterError(
+                        f"{len(waiting)} of {len(specs)} nodes not ready after {READY_TIMEOUT_SECONDS:.0f} s: {few}; "
+                        "look at the logs of kwok and kube-controller-manager"
+                    )
+
+
+def takes_pods(node: Object) -> bool:
+    """Return whether a node is ready and no controller still keeps pods away from it."""
+    taints = {taint["key"] for taint in node["spec"].get("taints", ())}
+    conditions = node.get("status", {}).get("conditions", ())
+    ready = any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
+    return ready and not taints & NOT_READY_TAINTS

@@ -1,0 +1,12 @@
+"""The cluster providers there are."""
+
+from harness.cluster.base import ClusterProvider
+from harness.registry import Registry
+
+CLUSTERS = Registry("cluster", "harness.clusters", {"embedded": "harness.cluster.embedded.provider:EmbeddedProvider"})
+
+
+def provider(name: str) -> ClusterProvider:
+    """Return a provider by its name."""
+    made: ClusterProvider = CLUSTERS.make(name)
+    return made

@@ -1,0 +1,151 @@
+"""The cluster as it is right now: what still moves, kept up to date event by event so that asking costs nothing.
+
+At rest is a pod that runs or has ended, or that a scheduler has definitely refused; a workload that has all its pods, or
+says that it cannot get them.
+"""
+
+import threading
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from harness.clock import SYSTEM, Clock
+
+Line = dict[str, Any]
+ENDED = frozenset({"Succeeded", "Failed"})
+# Their controllers keep a fixed number of pods alive, so the pods themselves can be counted against it.
+COUNTED = frozenset({"ReplicaSet", "StatefulSet"})
+
+
+class Live:
+    """The last line of every object, and the set of those that still move."""
+
+    def __init__(self, clock: Clock = SYSTEM) -> None:
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._pods: dict[str, Line] = {}
+        self._nodes: dict[str, Line] = {}
+        self._workloads: dict[str, Line] = {}
+        self._alive_by_owner: Counter[str] = Counter()
+        self._refused_by_owner: Counter[str] = Counter()
+        self._moving_pods: dict[str, str] = {}
+        self._last_change = clock.now()
+
+    def pod(self, line: Line) -> None:
+        """Take in a pod's line."""
+        with self._changed:
+            self._count(self._pods.get(line["uid"]), -1)
+            self._pods[line["uid"]] = line
+            if line["event"] == "DELETED":
+                del self._pods[line["uid"]]
+                self._moving_pods.pop(line["uid"], None)
+            else:
+                self._count(line, 1)
+                self._track(line)
+            self._touch()
+
+    def node(self, line: Line) -> None:
+        """Take in a node's line."""
+        with self._changed:
+            if line["event"] == "DELETED":
+                self._nodes.pop(line["name"], None)
+            else:
+                self._nodes[line["name"]] = line
+            self._touch()
+
+    def workload(self, line: Line) -> None:
+        """Take in a workload's line."""
+        with self._changed:
+            if line["event"] == "DELETED":
+                self._workloads.pop(line["uid"], None)
+            else:
+                self._workloads[line["uid"]] = line
+            self._touch()
+
+    def pods(self) -> list[Line]:
+        """Return every pod there is."""
+        with self._changed:
+            return list(self._pods.values())
+
+    def nodes(self) -> Mapping[str, Line]:
+        """Return every node there is, by name."""
+        with self._changed:
+            return dict(self._nodes)
+
+    def refused_with_error(self) -> int:
+        """Return how many pods a scheduler failed on; it keeps retrying those from its backoff queue for ever."""
+        with self._changed:
+            return sum(1 for pod in self._pods.values() if _reason(pod) == "SchedulerError")
+
+    def moving(self) -> list[str]:
+        """Return, in words, everything that is not at rest."""
+        with self._changed:
+            pods = [f"pod {self._pods[uid]['name']}: {why}" for uid, why in self._moving_pods.items()]
+            workloads = [
+                f"{line['kind']} {line['name']}: {why}"
+                for line in self._workloads.values()
+                if (why := self._workload_moves(line))
+            ]
+            return pods + workloads
+
+    def quiet_seconds(self) -> float:
+        """Return how long nothing has changed."""
+        with self._changed:
+            return self._clock.now() - self._last_change
+
+    def wait_for_change(self, timeout_seconds: float) -> None:
+        """Return at the next change, or when the time is over."""
+        with self._changed:
+            self._changed.wait(timeout_seconds)
+
+    def wait_for(self, condition: Callable[[], bool], timeout_seconds: float) -> bool:
+        """Return whether a condition over this object came true in time; looked at after every change."""
+        with self._changed:
+            return self._changed.wait_for(condition, timeout_seconds)
+
+    def _touch(self) -> None:
+        self._last_change = self._clock.now()
+        self._changed.notify_all()
+
+    def _count(self, line: Line | None, step: int) -> None:
+        if line is None or not line["owner"] or line["terminating"] or line["phase"] in ENDED:
+            return
+        self._alive_by_owner[line["owner"]["uid"]] += step
+        if line["node"] is None and _reason(line):
+            self._refused_by_owner[line["owner"]["uid"]] += step
+
+    def _track(self, line: Line) -> None:
+        why = self._pod_moves(line)
+        if why:
+            self._moving_pods[line["uid"]] = why
+        else:
+            self._moving_pods.pop(line["uid"], None)
+
+    def _pod_moves(self, line: Line) -> str | None:
+        if line["terminating"]:
+            return "is being deleted"
+        if line["phase"] != "Pending":
+            return None
+        if line["node"]:
+            known = line["node"] in self._nodes
+            return f"is bound to {line['node']} and not running yet" if known and not line["waits"] else None
+        if not _reason(line):
+            return f'has not been looked at by any scheduler (it asks for "{line["scheduler"]}")'
+        return f"waits for its victims to leave {line['nominated']}" if line["nominated"] else None
+
+    def _workload_moves(self, line: Line) -> str | None:
+        if not line["observed"]:
+            return "its controller has not seen its newest form yet"
+        if line["failing"] or line["finished"] or line["desired"] is None:
+            return None
+        counted = line["kind"] in COUNTED
+        have = self._alive_by_owner[line["uid"]] if counted else line["current"]
+        # An ordered StatefulSet creates no further pod while one is refused.
+        stuck = line["kind"] == "StatefulSet" and self._refused_by_owner[line["uid"]] > 0
+        return None if have == line["desired"] or stuck else f"has {have} of {line['desired']} pods"
+
+
+def _reason(line: Line) -> str | None:
+    """Return why a scheduler refused a pod, or None if it did not."""
+    scheduled = line["scheduled"]
+    return (scheduled["reason"] or "refused") if scheduled and scheduled["status"] == "False" else None

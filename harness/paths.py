@@ -1,0 +1,37 @@
+"""Where things are kept. Environment variables that move them: HARNESS_CACHE, HARNESS_STATE, HARNESS_RUNS."""
+
+import os
+import tempfile
+from pathlib import Path
+
+import platformdirs
+
+PACKAGE = Path(__file__).parent
+
+
+def cache_folder() -> Path:
+    """Return the folder of what is slow to make and safe to delete: built control planes and their toolchain's output."""
+    override = os.environ.get("HARNESS_CACHE")
+    return Path(override) if override else platformdirs.user_cache_path("scheduler-harness")
+
+
+def state_folder() -> Path:
+    """Return the private folder of everything that runs now: clusters and reserved ports.
+
+    Short on purpose: etcd's socket lies below it, and a socket's path may have only about a hundred characters.
+    """
+    override = os.environ.get("HARNESS_STATE")
+    folder = Path(override) if override else Path(tempfile.gettempdir()) / f"harness-{os.getuid()}"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder
+
+
+def runs_folder() -> Path:
+    """Return the folder of saved records."""
+    return Path(os.environ.get("HARNESS_RUNS", "reports/runs"))
+
+
+def shipped(name: str) -> Path:
+    """Return a folder that ships with the harness ("controlplane", "scenarios"), from a checkout or an installed wheel."""
+    checkout = PACKAGE.parent / name
+    return checkout if (PACKAGE.parent / "pyproject.toml").exists() else PACKAGE / "shipped" / name

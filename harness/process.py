@@ -1,0 +1,198 @@
+"""Runs commands and keeps children that can never outlive us.
+
+A child gets a pipe as its standard input, its lifeline: the kernel closes our end however we end, `kill -9` included, and
+the child leaves when it sees the end of it (the control plane's own binary does; see controlplane/lifeline.go).
+"""
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import IO
+
+from harness.errors import CommandError
+
+TAIL_LINES = 12
+
+
+def run(
+    command: Sequence[str],
+    *,
+    cwd: Path | None = None,
+    env: Mapping[str, str] | None = None,
+    on_line: Callable[[str], None] | None = None,
+) -> str:
+    """Run a command to its end and return what it printed, both streams together.
+
+    Args:
+        command: program and arguments; no shell is involved.
+        cwd: where to run it.
+        env: variables added to our own.
+        on_line: called with each line as it comes, for progress.
+
+    Raises:
+        CommandError: the command failed; an interrupted command is ended with its whole process group.
+    """
+    process = subprocess.Popen(
+        list(command),
+        cwd=cwd,
+        env={**os.environ, **(env or {})},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    lines: deque[str] = deque(maxlen=10_000)
+    try:
+        for line in process.stdout or ():
+            lines.append(line)
+            if on_line:
+                on_line(line.rstrip())
+        code = process.wait()
+    except BaseException:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+        raise
+    finally:
+        if process.stdout:
+            process.stdout.close()
+    if code:
+        raise CommandError(command, code, "".join(list(lines)[-40:]))
+    return "".join(lines)
+
+
+class Child:
+    """A process of ours, with its log in a file.
+
+    It is in a session of its own: Ctrl-C reaches only us, and we stop children in the order that suits them.
+    """
+
+    def __init__(self, name: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
+        self.name = name
+        self.log = log
+        self._process = process
+        self._stopping = False
+        self.ended = threading.Event()
+
+    @property
+    def pid(self) -> int:
+        """Return the process id."""
+        return self._process.pid
+
+    @property
+    def exit_code(self) -> int | None:
+        """Return the exit code, or None while it runs."""
+        return self._process.returncode
+
+    @property
+    def died(self) -> bool:
+        """Return whether it ended without having been asked to."""
+        return self.ended.is_set() and not self._stopping
+
+    def release(self) -> None:
+        """Let a child that was started held begin its work."""
+        self._write_lifeline(b"\n")
+
+    def stop(self, *, grace_seconds: float = 3.0) -> None:
+        """End it: ask politely, then insist. Calling it twice is harmless."""
+        self._stopping = True
+        self._signal(signal.SIGTERM)
+        if not self.ended.wait(grace_seconds):
+            self._signal(signal.SIGKILL)
+            self.ended.wait()
+        if self._process.stdin:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+
+    def kill(self) -> None:
+        """End it at once, for a child whose data nobody needs any more."""
+        self._stopping = True
+        self._signal(signal.SIGKILL)
+        self.stop()
+
+    def tail(self) -> str:
+        """Return the last lines of its log."""
+        return tail(self.log)
+
+    def describe_end(self) -> str:
+        """Say how it ended and what it said last."""
+        code = self.exit_code
+        how = f"was ended by signal {-code}" if code is not None and code < 0 else f"exited with code {code}"
+        return f"{self.name} (pid {self.pid}) {how}. Last lines of {self.log}:\n{self.tail()}"
+
+    def _signal(self, number: int) -> None:
+        if not self.ended.is_set():
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, number)
+
+    def _write_lifeline(self, data: bytes) -> None:
+        if self._process.stdin:
+            # A child that died already cannot be released; its end is reported by whoever watches it.
+            with contextlib.suppress(BrokenPipeError):
+                self._process.stdin.write(data)
+                self._process.stdin.flush()
+
+
+def spawn(
+    name: str,
+    command: Sequence[str],
+    *,
+    log: Path,
+    env: Mapping[str, str] | None = None,
+    on_exit: Callable[[Child], None] | None = None,
+) -> Child:
+    """Start a child with a lifeline; `on_exit` is called from another thread as soon as it ends."""
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            list(command),
+            env={**os.environ, **(env or {})},
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    child = Child(name, process, log)
+
+    def watch() -> None:
+        process.wait()
+        child.ended.set()
+        if on_exit:
+            on_exit(child)
+
+    threading.Thread(target=watch, name=f"watch-{name}", daemon=True).start()
+    return child
+
+
+def detach(command: Sequence[str], *, log: Path) -> "tuple[int, IO[str]]":
+    """Start a process that outlives us; return its id and a stream of what it prints until it closes it."""
+    with log.open("ab") as errors:
+        process = subprocess.Popen(
+            list(command),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            start_new_session=True,
+        )
+    if process.stdout is None:  # pragma: no cover - PIPE always gives one
+        raise CommandError(command, 0, "no output stream")
+    return process.pid, process.stdout
+
+
+def tail(log: Path, lines: int = TAIL_LINES) -> str:
+    """Return the last lines of a log file, or a word that there is none."""
+    try:
+        with log.open("rb") as stream:
+            stream.seek(0, os.SEEK_END)
+            stream.seek(max(0, stream.tell() - 16_384))
+            text = stream.read().decode(errors="replace")
+    except OSError as error:
+        return f"(no log: {error})"
+    return "\n".join(text.splitlines()[-lines:]) or "(nothing)"

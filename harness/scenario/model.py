@@ -1,0 +1,118 @@
+"""The scenario as a whole: the file as it is written, and one frozen scenario per size."""
+
+from pathlib import Path
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, Field, ValidationError, field_validator
+
+from harness.errors import ScenarioError
+from harness.scenario.expectations import Expectation, StaysPending
+from harness.scenario.explain import explain
+from harness.scenario.fields import Model, Seconds, Word
+from harness.scenario.manifests import read_objects
+from harness.scenario.nodes import NodeGroup
+from harness.scenario.parameters import NAME, Substitution, is_reference
+from harness.scenario.problems import dotted
+from harness.scenario.steps import Create, Step
+from harness.scenario.variants import VariantName
+from harness.scenario.words import shown
+
+SIZE_DEFAULT = "default"
+
+
+def _literal(value: Any) -> Any:
+    if is_reference(value):
+        raise ValueError(f"{shown(value)} refers to a parameter; a parameter's value has to be written out")
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _literal(part)
+    return value
+
+
+ParameterName = Annotated[str, Field(pattern=rf"^{NAME}$")]
+Parameters = dict[ParameterName, Annotated[Any, AfterValidator(_literal)]]
+
+
+class Size(Model):
+    """A named variety of a scenario, with its own values for parameters."""
+
+    noun = "a size"
+
+    name: Word = Field(description="Name of the size.")
+    labels: tuple[Word, ...] = Field(default=(), description="More words to select by; slow is left out of quick runs.")
+    parameters: Parameters = Field(default={}, description="Values that replace the scenario's own.")
+
+
+class Body(Model):
+    """What a scenario file and a scenario at one size have in common."""
+
+    noun = "a scenario"
+
+    name: Word = Field(description="Name of the scenario.")
+    summary: str = Field(description="What it shows, in one sentence.", min_length=1, max_length=300)
+    labels: tuple[Word, ...] = Field(default=(), description="Words to select by; slow is left out of quick runs.")
+    variants: Annotated[tuple[VariantName, ...], Field(min_length=1)] | None = Field(
+        default=None, description="Variants it makes sense for; every variant unless told."
+    )
+    timeout_seconds: Seconds = Field(default=60.0, description="Deadline of each settle.")
+    nodes: tuple[NodeGroup, ...] = Field(default=(), description="Nodes of the cluster.")
+    steps: Annotated[tuple[Step, ...], Field(min_length=1)] = Field(description="What is done, in order.")
+    expect: Annotated[tuple[Expectation, ...], Field(min_length=1)] = Field(description="What has to hold.")
+
+
+class File(Body):
+    """A scenario file, after its parameters were put in."""
+
+    parameters: Parameters = Field(default={}, description="Values for $name and ${name}.")
+    sizes: Annotated[tuple[Size, ...], Field(min_length=1)] | None = Field(
+        default=None, description="Varieties of the scenario; the first is the one that runs unless told."
+    )
+
+    @field_validator("sizes")
+    @classmethod
+    def _distinct(cls, sizes: tuple[Size, ...] | None) -> tuple[Size, ...] | None:
+        seen = set()
+        for size in sizes or ():
+            if size.name in seen:
+                raise ValueError(f"size {shown(size.name)} stands here twice; give each size its own name")
+            seen.add(size.name)
+        return sizes
+
+
+class Scenario(Body):
+    """A scenario at one size: validated, complete, and readable without the files it came from."""
+
+    size: str
+    parameters: dict[str, Any]
+    source: str
+    """The YAML text of the scenario file."""
+    manifests: dict[str, str]
+    """The text of every manifest, by the name the scenario gives it."""
+    path: Path
+
+    @property
+    def observe_seconds(self) -> float:
+        """How long the run goes on observing after the last settle."""
+        return max((e.seconds for e in self.expect if isinstance(e, StaysPending)), default=0.0)
+
+    def objects_of(self, step: Create) -> list[dict[str, Any]]:
+        """Return the Kubernetes objects that a step of this scenario creates, in order."""
+        if step.file is None:
+            return list(step.objects or ())
+        return read_objects(self.manifests[step.file], step.file, Substitution(self.parameters))[0]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the scenario as JSON, for `from_json`."""
+        return self.model_dump(mode="json", by_alias=True)
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Self:
+        """Return the scenario that `to_json` gave.
+
+        Raises:
+            ScenarioError: it is not one.
+        """
+        try:
+            return cls.model_validate(value)
+        except ValidationError as error:
+            faults = explain(error, cls, value)
+            raise ScenarioError([f"saved scenario: {dotted(path)}: {message}" for path, message in faults]) from None

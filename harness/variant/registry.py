@@ -1,0 +1,12 @@
+"""The variants that can be installed."""
+
+from harness.registry import Registry
+from harness.variant.base import SchedulerVariant
+
+VARIANTS = Registry("variant", "harness.variants", {"default": "harness.variant.default:DefaultVariant"})
+
+
+def variant(name: str) -> SchedulerVariant:
+    """Return a variant by its name."""
+    made: SchedulerVariant = VARIANTS.make(name)
+    return made
