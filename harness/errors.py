@@ -2,15 +2,16 @@
 
     HarnessError                 exit code 3: infrastructure
     ├── InputError               exit code 2: what the user gave cannot be used
-    │   └── ScenarioError        a scenario file; carries every problem with file and line
+    │   ├── ScenarioError        a scenario file; carries every problem with file and line
+    │   ├── StepError            a step asks for what the cluster refuses or does not have
+    │   └── RecordError          a saved record cannot be read
     ├── MissingToolError         something that must be installed is not there
     ├── BuildError               the control plane could not be built
     ├── CommandError             a command failed; carries its arguments and output
     ├── ClusterError             a cluster did not start, or lost a part
     ├── ApiError                 the API server refused a request
     ├── VariantError             a scheduler variant could not be proven active
-    ├── RunError                 a step could not be carried out
-    └── RecordError              a saved record cannot be read
+    └── RunError                 a run was cut short
     ExpectationFailed            exit code 1: an AssertionError, so that pytest shows FAILED and not ERROR
 
 A message reads: where: what was seen, against what was expected; next move.
@@ -37,6 +38,10 @@ class ScenarioError(InputError):
     def __init__(self, problems: Sequence[str]) -> None:
         self.problems = tuple(problems)
         super().__init__("\n".join(self.problems))
+
+
+class StepError(InputError):
+    """A step of a scenario asks for something that the cluster refuses, or that is not there."""
 
 
 class MissingToolError(HarnessError):
@@ -76,7 +81,7 @@ class VariantError(HarnessError):
 
 
 class RunError(HarnessError):
-    """A step of a scenario could not be carried out."""
+    """A run was cut short."""
 
 
 class RecordError(InputError):

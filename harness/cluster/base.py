@@ -17,7 +17,6 @@ class ClusterSpec:
     kubernetes: str | None = None
     binaries: Path | None = None
     name: str | None = None
-    reusable: bool = True
 
 
 class Cluster(Protocol):

@@ -51,7 +51,9 @@ class ClusterFolder:
             path.mkdir(mode=0o700)
             yield cls(path)
         except OSError as error:
-            raise ClusterError(f"{path}: {error.strerror}; free some room or set HARNESS_STATE to another folder") from error
+            raise ClusterError(
+                f"{path}: {error.strerror}; free some room or set HARNESS_STATE to another folder"
+            ) from error
         finally:
             shutil.rmtree(path, ignore_errors=True)
             lock.release()
@@ -85,6 +87,11 @@ class ClusterFolder:
 def folders() -> list[ClusterFolder]:
     """Return the folder of every cluster, living or left behind."""
     return [ClusterFolder(path) for path in sorted(_clusters().iterdir()) if path.is_dir()]
+
+
+def folder_of(name: str) -> ClusterFolder:
+    """Return the folder of a running cluster."""
+    return ClusterFolder(_clusters() / name)
 
 
 def remove_abandoned() -> list[str]:

@@ -76,7 +76,9 @@ class Follower:
         try:
             for change in stream:
                 if change["type"] == "ERROR":
-                    raise ApiError("WATCH", self._path, change["object"].get("code", 0), change["object"].get("message", ""))
+                    raise ApiError(
+                        "WATCH", self._path, change["object"].get("code", 0), change["object"].get("message", "")
+                    )
                 self._version = change["object"]["metadata"]["resourceVersion"]
                 if change["type"] != "BOOKMARK":
                     self._hand_over(change["type"], change["object"])

@@ -33,7 +33,7 @@ def waited_seconds(record: Record, pod: PodHistory) -> float:
 
 def not_running(pods: Sequence[PodHistory]) -> tuple[str, ...]:
     """Name pods that are in between: bound but not running yet, or on their way out."""
-    bound = [pod.name for pod in pods if pod.nodes and pod.phase == "Pending" and not pod.terminating]
+    bound = [_stuck(pod) for pod in pods if pod.nodes and pod.phase == "Pending" and not pod.terminating]
     leaving = [pod.name for pod in pods if pod.terminating]
     lines = []
     if bound:
@@ -53,6 +53,11 @@ def event_line(event: ClusterEvent, *, message: bool = True) -> str:
 def latest_events(events: Iterable[ClusterEvent]) -> tuple[ClusterEvent, ...]:
     """Return each event once, in its last state: a repeated event arrives again with a higher count."""
     return tuple({event.uid: event for event in events}.values())
+
+
+def _stuck(pod: PodHistory) -> str:
+    waits = pod.observations[-1].waits
+    return f"{pod.name} on {pod.node} ({waits})" if waits else f"{pod.name} on {pod.node}"
 
 
 def _cause(pod: PodHistory, heard: Collection[str]) -> tuple[str, str | None]:

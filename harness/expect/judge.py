@@ -45,4 +45,6 @@ def _doubt(record: Record) -> str | None:
     """Say why a verdict may not describe the cluster's final state."""
     if record.meta.status == "running":
         return "the run never finished; this is judged on what it had recorded"
+    if record.meta.status == "failed":
+        return f"the run failed ({record.meta.error}); this is judged on what it had recorded"
     return None if record.meta.settled else "the run had not settled; this is judged on its last state"

@@ -28,20 +28,24 @@ def missing(record: Record) -> list[tuple[str, ...]]:
 
 
 def _short(record: Record, workload: WorkloadHistory) -> tuple[str, ...]:
-    if workload.kind not in OWNING_KINDS or workload.deleted_t is not None or not workload.desired:
+    judged = workload.kind in OWNING_KINDS and workload.namespace not in SYSTEM_NAMESPACES
+    if not judged or workload.deleted_t is not None or workload.finished or not workload.desired:
         return ()
-    owned = [pod for pod in record.pods_by_owner.get(workload.uid, ()) if pod.namespace not in SYSTEM_NAMESPACES]
-    active = sum(pod.exists and not pod.finished and not pod.terminating for pod in owned)
+    owned = record.pods_by_owner.get(workload.uid, ())
+    alive = [pod for pod in owned if pod.exists and not pod.finished and not pod.terminating]
+    if workload.kind == "StatefulSet" and not all(pod.observations[-1].ready for pod in alive):
+        # An ordered StatefulSet makes no further pod before the last one is ready.
+        return ()
     # What a Job still wants shrinks only after it has taken note of the pods that succeeded.
     unnoted = sum(_unnoted(workload, pod) for pod in owned) if workload.kind == "Job" else 0
-    if workload.namespace in SYSTEM_NAMESPACES or active + unnoted >= workload.desired:
+    if len(alive) + unnoted >= workload.desired:
         return ()
     said = [
         event_line(event)
         for event in latest_events(record.events_by_uid.get(workload.uid, ()))
         if event.type == "Warning"
     ]
-    return (f"{workload.kind} {workload.name}: {workload.desired} pods wanted, {active} exist", *said[-2:])
+    return (f"{workload.kind} {workload.name}: {workload.desired} pods wanted, {len(alive)} exist", *said[-2:])
 
 
 def _unnoted(workload: WorkloadHistory, pod: PodHistory) -> bool:

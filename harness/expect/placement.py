@@ -44,7 +44,7 @@ def only_on(expectation: OnlyOn, record: Record, peers: Sequence[Record] = ()) -
     """
     landings = _landings(expectation, record)
     outside = [landing for landing in landings if not _meant(expectation, record, landing)]
-    return _verdict(expectation, record, landings, outside, "only on")
+    return _verdict(expectation, record, landings, outside, ("only on", "elsewhere"))
 
 
 def never_on(expectation: NeverOn, record: Record, peers: Sequence[Record] = ()) -> Verdict:
@@ -54,7 +54,7 @@ def never_on(expectation: NeverOn, record: Record, peers: Sequence[Record] = ())
     """
     landings = _landings(expectation, record)
     inside = [landing for landing in landings if _meant(expectation, record, landing)]
-    return _verdict(expectation, record, landings, inside, "never on")
+    return _verdict(expectation, record, landings, inside, ("never on", "there"))
 
 
 def _landings(expectation: NodeSet, record: Record) -> list[_Landing]:
@@ -78,15 +78,20 @@ def _meant(expectation: NodeSet, record: Record, landing: _Landing) -> bool:
 
 
 def _verdict(
-    expectation: OnlyOn | NeverOn, record: Record, landings: list[_Landing], breaches: list[_Landing], words: str
+    expectation: OnlyOn | NeverOn,
+    record: Record,
+    landings: list[_Landing],
+    breaches: list[_Landing],
+    words: tuple[str, str],
 ) -> Verdict:
+    demand, breach = words
     where = ", ".join(expectation.nodes or ()) or f"nodes {expectation.node_selector}"
     pods = described(expectation.selector, expectation.pods, expectation.namespace)
     bound = {pod.uid for pod, _, _ in landings}
     wrong = {pod.uid for pod, _, _ in breaches}
     lines = [f"{pod.name} → {node} at {at(t)}" for pod, node, t in breaches]
     if bound:
-        seen = f"{len(wrong)} of {counted(len(bound), 'bound pod')} against it"
+        seen = f"{len(wrong)} of {counted(len(bound), 'bound pod')} {breach}"
         facts: tuple[str, ...] = ()
     else:
         seen = "no bound pod"
@@ -99,7 +104,7 @@ def _verdict(
         kind=expectation.kind,
         title=pods,
         status=status_of(bool(bound) and not breaches),
-        expected=f"{words} {where}",
+        expected=f"{demand} {where}",
         seen=seen,
         detail=_per_node(landings),
         evidence=(*facts, *limited(lines)),

@@ -130,7 +130,9 @@ def _timeline(pod: PodHistory) -> Iterator[tuple[float, str]]:
         f"created{owner} for {pod.scheduler}, priority {pod.priority}, asking for {asks or 'nothing'}",
     )
     for condition in pod.conditions:
-        yield line(condition.t, _condition(pod, condition))
+        # Of a bound pod the binding says the same.
+        if condition.status != "True" or not pod.nodes:
+            yield line(condition.t, _condition(pod, condition))
     nominated = None
     for seen in pod.observations:
         if seen.nominated and seen.nominated != nominated:
@@ -139,14 +141,14 @@ def _timeline(pod: PodHistory) -> Iterator[tuple[float, str]]:
     for node in pod.nodes:
         t = next(seen.t for seen in pod.observations if seen.node == node)
         yield line(t, f"bound to {node}, {at(t - pod.created_t)} after creation")
-    for t, what in (
+    for reached_t, what in (
         (pod.running_t, "running"),
         (pod.finished_t, f"finished as {pod.phase}"),
         (pod.terminating_t, "told to terminate"),
         (pod.deleted_t, "gone"),
     ):
-        if t is not None:
-            yield line(t, what)
+        if reached_t is not None:
+            yield line(reached_t, what)
 
 
 def _condition(pod: PodHistory, condition: Condition) -> str:

@@ -6,7 +6,7 @@ says that it cannot get them.
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.clock import SYSTEM, Clock
@@ -28,20 +28,21 @@ class Live:
         self._workloads: dict[str, Line] = {}
         self._alive_by_owner: Counter[str] = Counter()
         self._refused_by_owner: Counter[str] = Counter()
-        self._moving_pods: dict[str, str] = {}
+        self._restless: dict[str, Line] = {}
         self._last_change = clock.now()
 
     def pod(self, line: Line) -> None:
         """Take in a pod's line."""
         with self._changed:
             self._count(self._pods.get(line["uid"]), -1)
-            self._pods[line["uid"]] = line
+            self._restless.pop(line["uid"], None)
             if line["event"] == "DELETED":
-                del self._pods[line["uid"]]
-                self._moving_pods.pop(line["uid"], None)
+                self._pods.pop(line["uid"], None)
             else:
+                self._pods[line["uid"]] = line
                 self._count(line, 1)
-                self._track(line)
+                if self._pod_moves(line):
+                    self._restless[line["uid"]] = line
             self._touch()
 
     def node(self, line: Line) -> None:
@@ -77,31 +78,38 @@ class Live:
         with self._changed:
             return sum(1 for pod in self._pods.values() if _reason(pod) == "SchedulerError")
 
-    def moving(self) -> list[str]:
+    def moves(self) -> bool:
+        """Return whether anything is not at rest; stops at the first that is not."""
+        with self._changed:
+            return next(self._movements(), None) is not None
+
+    def movements(self) -> list[str]:
         """Return, in words, everything that is not at rest."""
         with self._changed:
-            pods = [f"pod {self._pods[uid]['name']}: {why}" for uid, why in self._moving_pods.items()]
-            workloads = [
-                f"{line['kind']} {line['name']}: {why}"
-                for line in self._workloads.values()
-                if (why := self._workload_moves(line))
-            ]
-            return pods + workloads
+            return list(self._movements())
+
+    def _movements(self) -> Iterator[str]:
+        for line in self._restless.values():
+            if why := self._pod_moves(line):
+                yield f"pod {line['name']}: {why}"
+        for line in self._workloads.values():
+            if why := self._workload_moves(line):
+                yield f"{line['kind']} {line['name']}: {why}"
 
     def quiet_seconds(self) -> float:
         """Return how long nothing has changed."""
         with self._changed:
             return self._clock.now() - self._last_change
 
+    def touch(self) -> None:
+        """Start the quiet time anew: something was just asked for whose effects have not arrived yet."""
+        with self._changed:
+            self._last_change = self._clock.now()
+
     def wait_for_change(self, timeout_seconds: float) -> None:
         """Return at the next change, or when the time is over."""
         with self._changed:
             self._changed.wait(timeout_seconds)
-
-    def wait_for(self, condition: Callable[[], bool], timeout_seconds: float) -> bool:
-        """Return whether a condition over this object came true in time; looked at after every change."""
-        with self._changed:
-            return self._changed.wait_for(condition, timeout_seconds)
 
     def _touch(self) -> None:
         self._last_change = self._clock.now()
@@ -114,24 +122,18 @@ class Live:
         if line["node"] is None and _reason(line):
             self._refused_by_owner[line["owner"]["uid"]] += step
 
-    def _track(self, line: Line) -> None:
-        why = self._pod_moves(line)
-        if why:
-            self._moving_pods[line["uid"]] = why
-        else:
-            self._moving_pods.pop(line["uid"], None)
-
     def _pod_moves(self, line: Line) -> str | None:
         if line["terminating"]:
             return "is being deleted"
         if line["phase"] != "Pending":
             return None
         if line["node"]:
-            known = line["node"] in self._nodes
-            return f"is bound to {line['node']} and not running yet" if known and not line["waits"] else None
-        if not _reason(line):
-            return f'has not been looked at by any scheduler (it asks for "{line["scheduler"]}")'
-        return f"waits for its victims to leave {line['nominated']}" if line["nominated"] else None
+            # Nothing will ever run it on a node that is not there; that is for the judge to say.
+            gone = line["node"] not in self._nodes
+            return None if gone or line["waits"] else f"is bound to {line['node']} and not running yet"
+        if _reason(line):
+            return None
+        return f'no scheduler has looked at it (it asks for schedulerName "{line["scheduler"]}")'
 
     def _workload_moves(self, line: Line) -> str | None:
         if not line["observed"]:

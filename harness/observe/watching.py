@@ -55,7 +55,10 @@ def observing(kube: Kube, record: RecordWriter, start: float, clock: Clock = SYS
 
 def _followers(kube: Kube, record: RecordWriter, live: Live, start: float) -> Iterator[Follower]:
     def follow(
-        path: str, stream: str, line: Callable[[Change, float], dict[str, Any]], take_in: Callable[[dict[str, Any]], None] | None
+        path: str,
+        stream: str,
+        line: Callable[[Change, float], dict[str, Any]],
+        take_in: Callable[[dict[str, Any]], None] | None,
     ) -> Follower:
         def on_change(change: Change) -> None:
             seen = line(change, change.arrived - start)
@@ -71,5 +74,3 @@ def _followers(kube: Kube, record: RecordWriter, live: Live, start: float) -> It
     yield follow("/api/v1/events", "events", lines.event, None)
     for kind, path in WORKLOADS.items():
         yield follow(path, "workloads", lambda change, t, kind=kind: lines.workload(change, t, kind), live.workload)
-
-

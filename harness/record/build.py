@@ -70,6 +70,7 @@ def workloads(lines: Iterable[Line]) -> tuple[WorkloadHistory, ...]:
             owner=_owner(line.get("owner")),
             desired=line.get("desired"),
             observed=bool(line.get("observed", True)),
+            finished=bool(line.get("finished")),
             current=int(line.get("current") or 0),
             created_t=first_t[uid],
             changed_t=float(line["t"]),
@@ -134,6 +135,7 @@ def _pod_observation(seq: int, line: Line) -> PodObservation:
             message=scheduled.get("message") or "",
         ),
         ready=bool(line.get("ready")),
+        waits=line.get("waits"),
         terminating=bool(line.get("terminating")),
     )
 

@@ -129,7 +129,10 @@ class NodeHistory:
 
 @dataclass(frozen=True, slots=True)
 class WorkloadHistory:
-    """The last state of one workload; `desired` is how many active pods its controller wants now, if it says so."""
+    """The last state of one workload.
+
+    `desired` is how many active pods its controller wants now, if it says so; `finished` that it wants none any more.
+    """
 
     uid: str
     kind: str
@@ -138,6 +141,7 @@ class WorkloadHistory:
     owner: Owner | None
     desired: int | None
     observed: bool
+    finished: bool
     current: int
     created_t: float
     changed_t: float

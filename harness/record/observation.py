@@ -25,7 +25,11 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class PodObservation:
-    """One watch event of a pod; `seq` is its place in the stream and orders events of the same `t`."""
+    """One watch event of a pod.
+
+    `seq` is its place in the stream and orders events of the same `t`. `waits` says why a container of a bound pod will
+    not start by itself.
+    """
 
     t: float
     seq: int
@@ -36,6 +40,7 @@ class PodObservation:
     requests: Mapping[str, int]
     condition: Condition | None
     ready: bool
+    waits: str | None
     terminating: bool
 
 

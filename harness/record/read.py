@@ -10,9 +10,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import orjson
-from pydantic import ValidationError
 
-from harness.errors import RecordError
+from harness.errors import RecordError, ScenarioError
 from harness.record import build
 from harness.record.model import FORMAT, Record, RunMeta
 from harness.scenario.model import Scenario
@@ -101,12 +100,10 @@ def _scenario(path: Path) -> Scenario:
     file = path / "inputs" / "scenario.json"
     try:
         return Scenario.from_json(_json(file))
-    except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(str(part) for part in first["loc"])
+    except ScenarioError as error:
+        more = f" (and {len(error.problems) - 1} more problems)" if len(error.problems) > 1 else ""
         raise RecordError(
-            f"{file}: {where}: {first['msg']} ({error.error_count()} problems); "
-            "read it with the version of the harness that wrote it"
+            f"{file}: {error.problems[0]}{more}; read it with the version of the harness that wrote it"
         ) from error
 
 

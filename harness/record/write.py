@@ -12,7 +12,7 @@ import re
 import secrets
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import TracebackType
@@ -157,6 +157,11 @@ class RecordWriter:
                 Path(temporary).unlink(missing_ok=True)
             raise _trouble(target, error) from error
         return target
+
+
+def save_verdicts(path: Path, verdicts: Sequence[Mapping[str, Any]]) -> None:
+    """Put verdicts beside the record they judge; judging again replaces them."""
+    RecordWriter(path, {}).write_json("verdicts.json", list(verdicts))
 
 
 def _write_all(handle: BinaryIO, data: bytes) -> None:

@@ -80,12 +80,12 @@ class CountOf(Selecting):
     """How many pods are in which state at the end."""
 
     kind: Literal["count"] = "count"
-    running: Range | None = None
-    pending: Range | None = None
-    succeeded: Range | None = None
-    failed: Range | None = None
-    total: Range | None = None
-    bound: Range | None = None
+    running: Range | None = Field(default=None, description="How many are running.")
+    pending: Range | None = Field(default=None, description="How many are pending.")
+    succeeded: Range | None = Field(default=None, description="How many have succeeded.")
+    failed: Range | None = Field(default=None, description="How many have failed.")
+    total: Range | None = Field(default=None, description="How many there are.")
+    bound: Range | None = Field(default=None, description="How many have a node.")
 
     @model_validator(mode="after")
     def _check(self) -> Self:

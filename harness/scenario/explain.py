@@ -33,7 +33,10 @@ _BOUNDS = {
 
 def explain(error: ValidationError, model: type[Model], data: Any) -> list[tuple[Path, str]]:
     """Return every fault that pydantic found in the data of a model, as a path into the data and a message."""
-    return [_explained(fault, model, data) for fault in error.errors(include_url=False)]
+    faults = error.errors(include_url=False)
+    # A list whose items are all wrong is also "too short" to pydantic; its author knows better.
+    told = [fault for fault in faults if not (fault["type"] == "too_short" and fault["input"])]
+    return [_explained(fault, model, data) for fault in told]
 
 
 def accepted(model: type[Model]) -> list[str]:

@@ -21,6 +21,7 @@ from harness.scenario import names, quantity, selector
 from harness.scenario.words import shown
 
 COUNT_MAX = 200_000
+NODES_MAX = 20_000
 SECONDS_MAX = 86_400
 
 
@@ -29,6 +30,8 @@ class Model(BaseModel):
 
     model_config = ConfigDict(
         frozen=True,
+        # Every part is built as part of the scenario: building it alone at import would be time for nothing.
+        defer_build=True,
         extra="forbid",
         alias_generator=to_camel,
         validate_by_alias=True,
@@ -131,6 +134,7 @@ Word = Annotated[str, Field(pattern=r"^[a-z0-9]([a-z0-9-]*[a-z0-9])?$", max_leng
 """A name of the harness itself (scenario, size, label): it becomes part of test ids and file names."""
 
 Count = Annotated[StrictInt, Field(ge=1, le=COUNT_MAX)]
+NodeCount = Annotated[StrictInt, Field(ge=1, le=NODES_MAX)]
 CountOrZero = Annotated[StrictInt, Field(ge=0, le=COUNT_MAX)]
 Seconds = Annotated[StrictFloat, Field(gt=0, le=SECONDS_MAX, allow_inf_nan=False)]
 Ratio = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]
@@ -138,8 +142,9 @@ Ratio = Annotated[StrictFloat, Field(gt=0, allow_inf_nan=False)]
 NameList = Annotated[tuple[ObjectName, ...], Field(min_length=1)]
 PatternList = Annotated[
     tuple[Annotated[str, Field(min_length=1)], ...],
-    BeforeValidator(_one_or_more, json_schema_input_type=str | list[str]),
     Field(min_length=1),
+    BeforeValidator(_one_or_more),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]}),
 ]
 """Names in which `*` stands for anything; one of them may be written without the list."""
 

@@ -1,4 +1,4 @@
-"""Finds scenario files by path, folder or name, and narrows scenarios down by label; never selects nothing in silence."""
+"""Finds scenario files by path, folder or name, and narrows scenarios down by label; an empty choice is an error."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -52,7 +52,7 @@ def scenario_name(path: Path) -> str | None:
 
 
 def select(expression: str, scenarios: Iterable[Scenario]) -> list[Scenario]:
-    """Return the scenarios whose labels fit an expression such as `lab,-slow`: all of the words, none of the minus ones.
+    """Return the scenarios that fit an expression such as `lab,-slow`: with all of the labels, none of the minus ones.
 
     Raises:
         ScenarioError: the expression is empty in a part, or no scenario fits.

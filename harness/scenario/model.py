@@ -60,7 +60,7 @@ class Body(Model):
 
 
 class File(Body):
-    """A scenario file, after its parameters were put in."""
+    """A scenario: nodes, steps, expectations, and named sizes of it."""
 
     parameters: Parameters = Field(default={}, description="Values for $name and ${name}.")
     sizes: Annotated[tuple[Size, ...], Field(min_length=1)] | None = Field(

@@ -89,7 +89,12 @@ def check_label_pattern(value: str) -> str:
     Raises:
         ValueError: what it expands to is no label value.
     """
-    check_label_value(value.replace(INDEX, "1"))
+    try:
+        check_label_value(value.replace(INDEX, "1"))
+    except ValueError:
+        raise ValueError(
+            f'{shown(value)} does not make label values; use at most 63 letters, digits, "-", "_", "." and {INDEX}'
+        ) from None
     return value
 
 

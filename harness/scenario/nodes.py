@@ -8,7 +8,6 @@ from pydantic import AfterValidator, Field, field_validator, model_validator
 from pydantic_core.core_schema import ValidationInfo
 
 from harness.scenario.fields import (
-    Count,
     CountOrZero,
     ExtendedResource,
     LabelKey,
@@ -17,6 +16,7 @@ from harness.scenario.fields import (
     Model,
     NameList,
     NamePattern,
+    NodeCount,
     Quantity,
     WholeQuantity,
 )
@@ -75,7 +75,7 @@ class NodeGroup(Model):
 
     noun = "a node group"
 
-    count: Count | None = Field(default=None, description="How many nodes; 1 unless told.")
+    count: NodeCount | None = Field(default=None, description="How many nodes; 1 unless told.")
     name: NamePattern | None = Field(default=None, description="Their name; {index} counts from 1.")
     names: NameList | None = Field(default=None, description="Their names, instead of count and name.")
     cpu: Quantity = Field(default="4", description="CPU of each node, such as 4 or 500m.")

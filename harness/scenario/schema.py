@@ -53,6 +53,10 @@ def _property(value: dict[str, Any], *, parameters: bool) -> dict[str, Any]:
 def _plain(value: dict[str, Any]) -> dict[str, Any]:
     """Return a property's schema without what only Python knows: titles, and None for "not given"."""
     value = {key: part for key, part in value.items() if key != "title"}
+    if "const" in value:
+        value.pop("default", None)
+    if isinstance(value.get("default"), dict):
+        value["default"] = {key: part for key, part in value["default"].items() if part is not None}
     if "default" in value and value["default"] is None:
         del value["default"]
         kept = [part for part in value.get("anyOf", []) if part != {"type": "null"}]

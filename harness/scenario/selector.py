@@ -6,6 +6,7 @@ The grammar is that of `kubectl -l`: `a=b`, `a==b`, `a!=b`, `a in (x,y)`, `a not
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from harness.scenario import names
 from harness.scenario.words import shown
@@ -44,6 +45,7 @@ class Selector:
         return self.text
 
 
+@lru_cache(maxsize=256)
 def parse(text: str) -> Selector:
     """Return the selector a text describes.
 

@@ -3,7 +3,7 @@
 from importlib.metadata import entry_points
 from typing import Annotated
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, WithJsonSchema
 
 from harness.scenario.words import did_you_mean, listed, shown
 
@@ -28,4 +28,7 @@ def check_variant(name: str) -> str:
     return name
 
 
-VariantName = Annotated[str, AfterValidator(check_variant)]
+# Editors complete the built-in ones; another name may come from an installed package.
+_SCHEMA = WithJsonSchema({"anyOf": [{"enum": list(BUILT_IN)}, {"type": "string"}]})
+
+VariantName = Annotated[str, AfterValidator(check_variant), _SCHEMA]

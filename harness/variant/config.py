@@ -38,7 +38,9 @@ def prove_live(scheduler: Scheduler, config: str) -> None:
     try:
         page = yaml.safe_load(scheduler.page("/configz"))
     except ClusterError as error:
-        raise VariantError(f"kube-scheduler does not tell its configuration: {error}. Its log: {scheduler.log}") from error
+        raise VariantError(
+            f"kube-scheduler does not tell its configuration: {error}. Its log: {scheduler.log}"
+        ) from error
     live = next(iter(page.values()), {})
     expected = [profile["schedulerName"] for profile in wanted["profiles"]]
     seen = [profile.get("schedulerName") for profile in live.get("profiles", ())]

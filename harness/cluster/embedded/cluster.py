@@ -8,16 +8,14 @@ from harness import ports
 from harness.cluster.embedded import parts
 from harness.cluster.embedded.build import Binaries
 from harness.cluster.embedded.certificates import Authority
+from harness.cluster.embedded.inventory import inventory
 from harness.cluster.embedded.loopback import LoopbackPages
 from harness.cluster.embedded.supervisor import Supervisor
 from harness.cluster.nodes import create_nodes
 from harness.cluster.reset import Baseline
-from harness.errors import ApiError
 from harness.kube import Kube
 from harness.process import Child
 from harness.scenario.nodes import NodeSpec
-
-DEFAULT_ACCOUNT = "/api/v1/namespaces/default/serviceaccounts/default"
 
 
 class EmbeddedScheduler:
@@ -40,9 +38,7 @@ class EmbeddedScheduler:
 class EmbeddedCluster:
     """A control plane on loopback. Made and ended by the provider."""
 
-    def __init__(
-        self, layout: parts.Layout, binaries: Binaries, supervisor: Supervisor, authority: Authority, api: LoopbackPages
-    ) -> None:
+    def __init__(self, layout: parts.Layout, binaries: Binaries, supervisor: Supervisor, authority: Authority) -> None:
         self.name = layout.folder.name
         self.kubeconfig = layout.kubeconfig("admin")
         self.scheduler_kubeconfig = layout.kubeconfig("kube-scheduler")
@@ -50,7 +46,6 @@ class EmbeddedCluster:
         self._binaries = binaries
         self._supervisor = supervisor
         self._authority = authority
-        self._api = api
         self._kube: Kube | None = None
         self._baseline: Baseline | None = None
 
@@ -92,11 +87,7 @@ class EmbeddedCluster:
 
     def remember_baseline(self) -> None:
         """Take what is here now as what an empty cluster holds."""
-        self._baseline = Baseline(self.kube)
-
-    def await_accounts(self) -> None:
-        """Wait until pods can be created: each one needs its namespace's default service account."""
-        self._supervisor.wait(lambda: self._api.is_ok(DEFAULT_ACCOUNT), "the default service account")
+        self._baseline = Baseline(self.kube, lambda: inventory(self.kube, self._layout.etcd_socket))
 
     @contextlib.contextmanager
     def scheduler(self, config: str, name: str) -> Iterator[EmbeddedScheduler]:

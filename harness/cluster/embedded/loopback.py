@@ -25,7 +25,9 @@ class LoopbackPages:
         Raises:
             ClusterError: the server does not answer, or not with 200.
         """
-        connection = http.client.HTTPSConnection("127.0.0.1", self._port, context=self._context, timeout=TIMEOUT_SECONDS)
+        connection = http.client.HTTPSConnection(
+            "127.0.0.1", self._port, context=self._context, timeout=TIMEOUT_SECONDS
+        )
         try:
             connection.request("GET", path)
             response = connection.getresponse()

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.cluster import kubeconfig
 from harness.cluster.embedded.certificates import Authority, Identity
 
 # What scheduling needs and no more: workloads become pods, deleted owners take their pods along, nodes get and lose the
@@ -43,6 +44,11 @@ class Layout:
         """Return etcd's socket: reachable only by who can enter the folder, so etcd needs no port and no password."""
         return self.folder / "etcd.sock"
 
+    @property
+    def etcd_data(self) -> Path:
+        """Return the folder of etcd's data."""
+        return self.folder / "etcd"
+
     def kubeconfig(self, who: str) -> Path:
         """Return the kubeconfig of one of the identities."""
         return self.folder / f"{who}.kubeconfig"
@@ -55,7 +61,7 @@ def etcd(layout: Layout) -> list[str]:
     peer = "http://127.0.0.1:2380"
     return [
         "--name=harness",
-        f"--data-dir={layout.folder / 'etcd'}",
+        f"--data-dir={layout.etcd_data}",
         f"--listen-client-urls={socket}",
         "--advertise-client-urls=http://127.0.0.1:2379",
         f"--listen-peer-urls=unix://{layout.folder / 'peer.sock'}",
@@ -88,6 +94,8 @@ def api_server(layout: Layout) -> list[str]:
         f"--service-account-signing-key-file={key}",
         "--service-cluster-ip-range=10.0.0.0/24",
         "--endpoint-reconciler-type=none",
+        # Played nodes are ready from the start; the taint of an unready one would only wait for its controller.
+        "--disable-admission-plugins=TaintNodesByCondition",
         # Fair queueing shares a server among strangers; here it would only add waits that no scheduler causes.
         "--enable-priority-and-fairness=false",
         "--max-requests-inflight=0",
@@ -139,12 +147,30 @@ def kwok(layout: Layout) -> list[str]:
     ]
 
 
-def identities(authority: Authority) -> dict[str, Identity]:
-    """Issue the identity of everyone who talks to the API server; each has the rights of its role and no more."""
-    return {
+def lay_out(folder: Path, port: int, authority: Authority, stages: Path) -> Layout:
+    """Issue an identity to everyone who talks to the API server, each with the rights of its role, and write its files."""
+    identities = {
         "admin": authority.client("harness-admin", "system:masters"),
         # With a token per controller, as on a production cluster, every start would wait for a dozen tokens.
         "kube-controller-manager": authority.client("system:kube-controller-manager", "system:masters"),
         "kube-scheduler": authority.client("system:kube-scheduler"),
         "kwok": authority.client("harness-kwok", "system:masters"),
     }
+    layout = Layout(
+        folder=folder,
+        api_port=port,
+        authority=authority.certificate,
+        api_server=authority.server("kube-apiserver"),
+        admin=identities["admin"],
+        service_account_key=authority.signing_key("service-account"),
+        stages=stages,
+    )
+    for who, identity in identities.items():
+        kubeconfig.write(
+            layout.kubeconfig(who),
+            server=f"https://127.0.0.1:{port}",
+            authority=authority.certificate,
+            certificate=identity.certificate,
+            key=identity.key,
+        )
+    return layout

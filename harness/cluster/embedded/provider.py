@@ -2,20 +2,26 @@
 
 import contextlib
 import importlib
+import shutil
 import threading
 from collections.abc import Iterator
 
 from harness import ports
 from harness.clock import SYSTEM
-from harness.cluster import kubeconfig
 from harness.cluster.base import ClusterSpec
 from harness.cluster.embedded import parts
-from harness.cluster.embedded.build import Binaries, binaries_for
+from harness.cluster.embedded.build import binaries_for
 from harness.cluster.embedded.certificates import Authority
 from harness.cluster.embedded.cluster import EmbeddedCluster
 from harness.cluster.embedded.loopback import LoopbackPages
+from harness.cluster.embedded.seed import seed_for
 from harness.cluster.embedded.supervisor import Supervisor
 from harness.cluster.folder import ClusterFolder
+from harness.errors import ClusterError
+from harness.process import Child
+
+# Two checks wait for bootstraps that the seed has done already, and tick only once a second.
+SERVING = "/readyz?exclude=poststarthook/rbac/bootstrap-roles&exclude=poststarthook/scheduling/bootstrap-system-priority-classes"
 
 
 class EmbeddedProvider:
@@ -27,6 +33,7 @@ class EmbeddedProvider:
     def cluster(self, spec: ClusterSpec) -> Iterator[EmbeddedCluster]:
         """Bring up a control plane without a scheduler; nodes and schedulers are added by who needs them."""
         binaries = binaries_for(spec)
+        seed = seed_for(binaries)
         started = SYSTEM.now()
         # Most of a second of imports that the first request needs; the control plane loads meanwhile.
         threading.Thread(target=importlib.import_module, args=("kubernetes",), daemon=True).start()
@@ -36,13 +43,13 @@ class EmbeddedProvider:
             Supervisor(binaries.program, folder.path / "logs") as supervisor,
         ):
             authority = Authority(folder.path / "pki")
-            layout = _lay_out(folder, port, authority, binaries)
+            layout = parts.lay_out(folder.path, port, authority, binaries.stages)
+            # Copied, not linked: etcd writes to it.
+            shutil.copytree(seed, layout.etcd_data)
             api = LoopbackPages(port, authority.certificate, layout.admin)
-            cluster = EmbeddedCluster(layout, binaries, supervisor, authority, api)
+            cluster = EmbeddedCluster(layout, binaries, supervisor, authority)
             _start(layout, supervisor, api)
-            cluster.await_accounts()
-            if spec.reusable:
-                cluster.remember_baseline()
+            cluster.remember_baseline()
             folder.announce(
                 provider=self.name,
                 versions=dict(cluster.versions),
@@ -55,36 +62,21 @@ class EmbeddedProvider:
                 cluster.close()
 
 
-def _lay_out(folder: ClusterFolder, port: int, authority: Authority, binaries: Binaries) -> parts.Layout:
-    identities = parts.identities(authority)
-    layout = parts.Layout(
-        folder=folder.path,
-        api_port=port,
-        authority=authority.certificate,
-        api_server=authority.server("kube-apiserver"),
-        admin=identities["admin"],
-        service_account_key=authority.signing_key("service-account"),
-        stages=binaries.stages,
-    )
-    for who, identity in identities.items():
-        kubeconfig.write(
-            layout.kubeconfig(who),
-            server=f"https://127.0.0.1:{port}",
-            authority=authority.certificate,
-            certificate=identity.certificate,
-            key=identity.key,
-        )
-    return layout
-
-
 def _start(layout: parts.Layout, supervisor: Supervisor, api: LoopbackPages) -> None:
     """Start every part at once; those that need another one load themselves and then wait for it."""
     supervisor.start("etcd", parts.etcd(layout))
     api_server = supervisor.start("kube-apiserver", parts.api_server(layout), held=True)
-    controllers = supervisor.start("kube-controller-manager", parts.controller_manager(layout), held=True)
     kwok = supervisor.start("kwok", parts.kwok(layout), held=True)
+    controllers = supervisor.start("kube-controller-manager", parts.controller_manager(layout), held=True)
     supervisor.await_socket(layout.etcd_socket)
     api_server.release()
-    supervisor.wait(lambda: api.is_ok("/readyz"), "the API server ready")
-    controllers.release()
+    supervisor.wait(lambda: api.is_ok(SERVING), "the API server serving")
     kwok.release()
+    threading.Thread(target=_release_when_ready, args=(controllers, supervisor, api), daemon=True).start()
+
+
+def _release_when_ready(controllers: Child, supervisor: Supervisor, api: LoopbackPages) -> None:
+    # It asks for the API server's health only once a second, and would lose most of one if it asked too early.
+    with contextlib.suppress(ClusterError):
+        supervisor.wait(lambda: api.is_ok("/readyz"), "the API server ready")
+        controllers.release()

@@ -29,7 +29,9 @@ def releases() -> list[Release]:
     """Return every supported release, oldest first."""
     source = shipped("controlplane")
     files = [source / "go.mod", *(source / "minors").glob("*.mod")]
-    return sorted((_read(path) for path in files), key=lambda release: [int(part) for part in release.version.split(".")])
+    return sorted(
+        (_read(path) for path in files), key=lambda release: [int(part) for part in release.version.split(".")]
+    )
 
 
 def release(wanted: str | None) -> Release:
@@ -43,7 +45,9 @@ def release(wanted: str | None) -> Release:
         if candidate.default if wanted is None else wanted.removeprefix("v") in {candidate.minor, candidate.version}:
             return candidate
     supported = ", ".join(f"{candidate.minor} ({candidate.version})" for candidate in known)
-    raise InputError(f'--kubernetes {wanted}: not supported; choose one of {supported}. "harness doctor" lists them too.')
+    raise InputError(
+        f'--kubernetes {wanted}: not supported; choose one of {supported}. "harness doctor" lists them too.'
+    )
 
 
 def _read(path: Path) -> Release:

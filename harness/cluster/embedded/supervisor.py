@@ -73,7 +73,9 @@ class Supervisor:
         if dead:
             raise ClusterError("the cluster lost a part: " + "; ".join(child.describe_end() for child in dead))
 
-    def wait(self, check: Callable[[], Value | None], what: str, timeout_seconds: float = START_TIMEOUT_SECONDS) -> Value:
+    def wait(
+        self, check: Callable[[], Value | None], what: str, timeout_seconds: float = START_TIMEOUT_SECONDS
+    ) -> Value:
         """Wait for something of a part's, but never longer than every part lives."""
 
         def checked() -> Value | None:

@@ -1,0 +1,104 @@
+"""The `harness` command: gathers the subcommands and turns every error into a message and an exit code.
+
+Exit codes: 0 all held, 1 an expectation failed, 2 bad input, 3 infrastructure, 130 interrupted.
+"""
+
+import importlib
+import signal
+import sys
+import traceback
+from typing import Any
+
+import click
+
+from harness import __version__
+from harness.errors import HarnessError
+
+# name: (module, attribute). Imported when used: a person waits for --help.
+COMMANDS = {
+    "run": "harness.cli.run:run",
+    "why": "harness.cli.why:why",
+    "up": "harness.cli.clusters:up",
+    "down": "harness.cli.clusters:down",
+    "list": "harness.cli.clusters:list_clusters",
+    "clean": "harness.cli.clusters:clean",
+    "build": "harness.cli.doctor:build",
+    "doctor": "harness.cli.doctor:doctor",
+    "schema": "harness.cli.schema:schema",
+    "keep": "harness.cli.keep:keep",
+}
+
+INTERRUPTED = 130
+
+
+class LazyGroup(click.Group):
+    """A group that imports a subcommand only when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Return the commands in the order in which people meet them."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import and return one command."""
+        target = COMMANDS.get(cmd_name)
+        if target is None:
+            return None
+        module, _, attribute = target.partition(":")
+        command: click.Command = getattr(importlib.import_module(module), attribute)
+        return command
+
+
+@click.command(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="harness")
+def cli() -> None:
+    """Test and benchmark Kubernetes scheduler extensions on ephemeral clusters.
+
+    \b
+    Examples:
+      harness run twenty-pause            the lab's 20 pause replicas on an embedded cluster
+      harness run scenarios/ --json       every scenario, as one JSON document
+      harness why pod-3                   why a pod of the last run is where it is
+      harness up --nodes 3                a cluster to explore with kubectl
+    """
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and leave with its exit code."""
+    # Ended politely, we must end our children too: as after Ctrl-C.
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        code: Any = cli.main(arguments, prog_name="harness", standalone_mode=False)
+    except click.exceptions.Abort:
+        code = INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except KeyboardInterrupt:
+        print("interrupted; everything that was started has been stopped", file=sys.stderr)
+        code = INTERRUPTED
+    except HarnessError as error:
+        print(describe(error), file=sys.stderr)
+        code = error.exit_code
+    except BrokenPipeError:
+        # Whoever read us has seen enough.
+        sys.stderr.close()
+        code = 0
+    except Exception:  # noqa: BLE001 - the last word on a fault of ours, with everything needed to report it
+        traceback.print_exc()
+        print("harness: this is a fault of the harness itself; please report it with the lines above", file=sys.stderr)
+        code = 3
+    sys.exit(code if isinstance(code, int) else 0)
+
+
+def describe(error: HarnessError) -> str:
+    """Return an error as people read it, with what the outer layers knew about it."""
+    notes = "".join(f"\n{note}" for note in getattr(error, "__notes__", ()))
+    return f"error: {error}{notes}"
+
+
+def _interrupt(number: int, frame: Any) -> None:
+    raise KeyboardInterrupt
+
+
+if __name__ == "__main__":
+    main()

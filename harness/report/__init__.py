@@ -1,0 +1,1 @@
+"""Shows records and verdicts to people and programs. Pure: reads values, returns text."""

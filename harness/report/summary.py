@@ -1,0 +1,67 @@
+"""The facts of one run that every way of showing it starts from."""
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from harness.expect.base import Verdict
+from harness.record.model import Record
+
+
+@dataclass(frozen=True)
+class RunSummary:
+    """One judged run."""
+
+    record: Record
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Return whether nothing that was expected is contradicted."""
+        return all(verdict.ok for verdict in self.verdicts)
+
+    @property
+    def title(self) -> str:
+        """Return the run's name for people."""
+        meta = self.record.meta
+        return f"{meta.scenario}[{meta.size}] {meta.variant}"
+
+    def counts(self) -> dict[str, int]:
+        """Return how many pods ended how; pods that were deleted during the run do not count."""
+        present = [pod for pod in self.record.pods if pod.exists]
+        phases = Counter("pending" if pod.pending else pod.phase.lower() for pod in present)
+        return {**{name: phases[name] for name in ("running", "pending", "succeeded", "failed")}, "total": len(present)}
+
+    def placements(self) -> dict[str, str]:
+        """Return the node of every pod that has one, by pod; other namespaces than `default` stand before the name."""
+        return {
+            pod.name if pod.namespace == "default" else pod.full_name: pod.node
+            for pod in self.record.pods
+            if pod.exists and pod.node
+        }
+
+    def per_node(self) -> dict[str, int]:
+        """Return how many pods each node holds, also those that hold none."""
+        counts = Counter(pod.node for pod in self.record.pods if pod.exists and pod.node)
+        return {node.name: counts[node.name] for node in self.record.nodes if node.exists}
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the run as a program reads it."""
+        meta = self.record.meta
+        return {
+            "scenario": meta.scenario,
+            "size": meta.size,
+            "variant": meta.variant,
+            "cluster": meta.cluster,
+            "seed": meta.seed,
+            "ok": self.ok,
+            "settled": meta.settled,
+            "ready_seconds": meta.ready_seconds,
+            "duration_seconds": meta.duration_seconds,
+            "pods": self.counts(),
+            "placements": self.placements(),
+            "verdicts": [verdict.to_json() for verdict in self.verdicts],
+            "warnings": [*meta.warnings, *self.record.warnings],
+            "versions": dict(meta.versions),
+            "record": str(self.record.path),
+        }

@@ -1,0 +1,1 @@
+"""Carries out a scenario on a cluster with a variant installed, and leaves a record."""

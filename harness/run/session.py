@@ -1,0 +1,83 @@
+"""Runs many scenarios on one cluster: brings it up when first needed, switches variants, empties it between runs."""
+
+import contextlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+
+from harness.clock import SYSTEM
+from harness.cluster.base import Cluster, ClusterSpec
+from harness.cluster.registry import provider
+from harness.errors import InputError
+from harness.run.execute import Report, RunRequest, execute
+from harness.scenario.model import Scenario
+from harness.variant.base import Installed
+from harness.variant.registry import variant
+
+
+@dataclass
+class Session:
+    """One cluster and at most one installed variant at a time. A context manager: it ends what it started."""
+
+    provider: str
+    spec: ClusterSpec
+    runs_folder: Path
+    command: Sequence[str] = ()
+    ready_seconds: float | None = None
+    _cluster: Cluster | None = None
+    _installed: Installed | None = None
+    _dirty: bool = False
+    _cluster_stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+    _variant_stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
+
+    def __enter__(self) -> "Session":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._variant_stack.close()
+        finally:
+            self._cluster_stack.close()
+
+    @property
+    def cluster(self) -> Cluster:
+        """Return the cluster, brought up when first asked for."""
+        if self._cluster is None:
+            self._cluster = self._cluster_stack.enter_context(provider(self.provider).cluster(self.spec))
+        return self._cluster
+
+    def install(self, name: str) -> Installed:
+        """Return the named variant, active; another one that was is removed first."""
+        if self._installed is None or self._installed.variant != name:
+            wanted = variant(name)
+            self._installed = None
+            self._variant_stack.close()
+            self._installed = self._variant_stack.enter_context(wanted.install(self.cluster))
+        return self._installed
+
+    def empty(self) -> None:
+        """Leave the cluster as it was when new."""
+        if self._dirty:
+            self.cluster.reset()
+            self._dirty = False
+
+    def touch(self) -> None:
+        """Note that somebody changes the cluster, so that the next user gets it emptied."""
+        self._dirty = True
+
+    def run(self, scenario: Scenario, variant_name: str, *, seed: int = 0, report: Report = lambda _: None) -> Path:
+        """Carry out a scenario with a variant on the emptied cluster; return the path of its record."""
+        if scenario.variants is not None and variant_name not in scenario.variants:
+            raise InputError(
+                f'{scenario.path}: variant "{variant_name}": the scenario is declared for {", ".join(scenario.variants)} only'
+            )
+        start = SYSTEM.now()
+        installed = self.install(variant_name)
+        self.empty()
+        ready_seconds = SYSTEM.now() - start
+        self.touch()
+        request = RunRequest(scenario, seed, self.runs_folder, self.provider, self.command, round(ready_seconds, 6))
+        return execute(request, self.cluster, installed, report)

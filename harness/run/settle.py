@@ -1,0 +1,73 @@
+"""Waits until a cluster has settled: every pod runs or is definitely refused, and nothing moves any more."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from harness.clock import SYSTEM, Clock
+from harness.cluster.base import Scheduler
+from harness.errors import ClusterError
+from harness.observe.live import Live
+from harness.observe.metrics import queue_depth
+
+# Longer than an event takes from the API server to every controller on a busy machine.
+QUIET_SECONDS = 0.2
+CHECK_SECONDS = 0.25
+QUEUE_POLL_SECONDS = 0.05
+
+
+@dataclass(frozen=True)
+class Settled:
+    """How a settle ended; `moving` says what still moved at the deadline, and is empty when all came to rest."""
+
+    seconds: float
+    moving: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Settler:
+    """Waits on the live view; the schedulers' queues tell what the API does not: a refused pod that is due for a retry."""
+
+    live: Live
+    schedulers: Sequence[Scheduler]
+    check: Callable[[], None]
+    clock: Clock = SYSTEM
+
+    def settle(self, timeout_seconds: float) -> Settled:
+        """Return when everything is at rest, or at the deadline with what is not.
+
+        Raises:
+            ClusterError: a part of the cluster died meanwhile.
+        """
+        start = self.clock.now()
+        self.live.touch()
+        while True:
+            self.check()
+            waited = self.clock.now() - start
+            if waited >= timeout_seconds:
+                return Settled(waited, tuple(self.live.movements() or self._queued()))
+            left = timeout_seconds - waited
+            if self.live.moves():
+                self.live.wait_for_change(min(CHECK_SECONDS, left))
+            elif (quiet := self.live.quiet_seconds()) < QUIET_SECONDS:
+                self.live.wait_for_change(min(QUIET_SECONDS - quiet, left))
+            elif self._queued():
+                self.live.wait_for_change(min(QUEUE_POLL_SECONDS, left))
+            else:
+                return Settled(waited)
+
+    def _queued(self) -> list[str]:
+        """Return, in words, the pods that a scheduler will try again by itself."""
+        queued = []
+        errors = self.live.refused_with_error()
+        for scheduler in self.schedulers:
+            try:
+                depth = queue_depth(scheduler.page("/metrics"))
+            except ClusterError:
+                # A scheduler that is gone retries nothing; its end is reported by the cluster's own check.
+                continue
+            # A pod that the scheduler failed on is retried for ever: its condition is as definite as it gets.
+            if depth.active or depth.backoff > errors:
+                queued.append(
+                    f"a scheduler holds {depth.active} pods to be tried and {depth.backoff} to be tried again"
+                )
+        return queued

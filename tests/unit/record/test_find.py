@@ -1,0 +1,57 @@
+import json
+from pathlib import Path
+
+import pytest
+
+from harness.errors import RecordError
+from harness.record.find import ids, resolve
+from tests.unit.expect.records import RecordBuilder
+
+OLD = "20261115-120000-zones-default-default-aaaa"
+NEW = "20261116-053610-twenty-pause-lab-default-3f2a"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    for run_id in (OLD, NEW):
+        RecordBuilder().write(tmp_path, run_id)
+    return tmp_path
+
+
+def test_a_record_is_found_by_path(root: Path) -> None:
+    assert resolve(str(root / OLD), Path("elsewhere")) == root / OLD
+    assert resolve(str(root / OLD / "run.json"), Path("elsewhere")) == root / OLD
+
+
+@pytest.mark.parametrize(("name", "found"), [(OLD, OLD), ("20261115", OLD), ("20261116-05", NEW), ("latest", NEW)])
+def test_a_record_is_found_by_name(root: Path, name: str, found: str) -> None:
+    assert resolve(name, root) == root / found
+
+
+def test_latest_of_the_same_second_is_the_one_that_started_last(root: Path) -> None:
+    twin = NEW.removesuffix("3f2a") + "0001"
+    path = RecordBuilder().write(root, twin)
+    meta = json.loads((path / "run.json").read_text()) | {"started_at": "2026-11-16T05:36:10.900000+00:00"}
+    (path / "run.json").write_text(json.dumps(meta))
+    assert resolve("latest", root).name == twin
+
+
+def test_an_ambiguous_beginning_lists_what_fits(root: Path) -> None:
+    with pytest.raises(RecordError, match=f"2 records begin so, one expected; give more of the id: {OLD}, {NEW}"):
+        resolve("2026", root)
+
+
+def test_an_unknown_name_lists_the_nearest(root: Path) -> None:
+    with pytest.raises(RecordError, match=f"no such record under .*; the nearest: {NEW}"):
+        resolve("20261116-053610-twenty-pause-lab-extender-3f2a", root)
+
+
+@pytest.mark.parametrize("name", ["latest", "x", ""])
+def test_without_records_the_next_move_is_named(tmp_path: Path, name: str) -> None:
+    with pytest.raises(RecordError, match="make one with `harness run`"):
+        resolve(name, tmp_path / "nowhere")
+
+
+def test_other_folders_are_no_records(root: Path) -> None:
+    (root / "scratch").mkdir()
+    assert ids(root) == [OLD, NEW]
