@@ -102,7 +102,9 @@ def _text(facts: dict[str, Any]) -> str:
     go = facts["go"]
     lines = [
         f"harness     {facts['harness']}",
-        f"Go          {go['version']} ({go['origin']}: {go['program']})" if go else f"Go          MISSING: {facts['problem']}",
+        f"Go          {go['version']} ({go['origin']}: {go['program']})"
+        if go
+        else f"Go          MISSING: {facts['problem']}",
         f"clusters    {', '.join(facts['clusters'])}",
         f"variants    {', '.join(facts['variants'])}",
     ]

@@ -14,7 +14,9 @@ def cluster_options(command: Command) -> Command:
     for option in reversed(
         (
             click.option("--cluster", "provider", default="embedded", show_default=True, help="Cluster provider."),
-            click.option("--kubernetes", metavar="VERSION", help='Kubernetes minor, such as 1.36; see "harness doctor".'),
+            click.option(
+                "--kubernetes", metavar="VERSION", help='Kubernetes minor, such as 1.36; see "harness doctor".'
+            ),
             click.option(
                 "--controlplane-bin",
                 type=click.Path(path_type=Path),

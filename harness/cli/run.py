@@ -140,7 +140,9 @@ def choose(names: Sequence[str], sizes: Sequence[str], labels: str, *, all_sizes
         roots = roots[:1]
     files = [load(path) for path in find(names, roots)]
     chosen = [
-        file.at(size) for file in files for size in (file.sizes if all_sizes else sizes or (None,))  # None: the first
+        file.at(size)
+        for file in files
+        for size in (file.sizes if all_sizes else sizes or (None,))  # None: the first
     ]
     return select(labels, chosen) if labels else chosen
 
@@ -149,7 +151,7 @@ def _check(chosen: Sequence[Scenario], variants: Sequence[str], plan: Sequence[P
     known = VARIANTS.names()
     for variant in variants:
         if variant not in known:
-            raise InputError(f'--variant {variant}: not available; choose from: {", ".join(known)}')
+            raise InputError(f"--variant {variant}: not available; choose from: {', '.join(known)}")
     if not plan:
         names = ", ".join(scenario.name for scenario in chosen)
         raise InputError(f"--variant {', '.join(variants)}: none of the chosen scenarios is declared for it ({names})")
@@ -206,7 +208,10 @@ def _close(done: Sequence[RunSummary], failures: Sequence[Failure], *, as_json: 
         print()
         print(comparison_text(done))
     held = sum(run.ok for run in done)
-    print(f"\n{held} of {len(done) + len(failures)} runs held" + (f", {len(failures)} could not be made" if failures else ""))
+    print(
+        f"\n{held} of {len(done) + len(failures)} runs held"
+        + (f", {len(failures)} could not be made" if failures else "")
+    )
 
 
 def _exit_code(done: Sequence[RunSummary], failures: Sequence[Failure]) -> int:

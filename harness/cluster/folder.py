@@ -46,19 +46,12 @@ class ClusterFolder:
             raise InputError(f'cluster "{name}" runs already; "harness down {name}" ends it') from None
         path = _clusters() / name
         try:
-            if path.exists():
-                shutil.rmtree(path)
-            path.mkdir(mode=0o700)
+            _make_empty(path)
             yield cls(path)
-        except OSError as error:
-            raise ClusterError(
-                f"{path}: {error.strerror}; free some room or set HARNESS_STATE to another folder"
-            ) from error
         finally:
             shutil.rmtree(path, ignore_errors=True)
             lock.release()
-            lock_path = Path(lock.lock_file)
-            lock_path.unlink(missing_ok=True)
+            Path(lock.lock_file).unlink(missing_ok=True)
 
     def announce(self, **facts: Any) -> None:
         """Publish what others may know of this cluster; there is no such file before it is ready."""
@@ -103,6 +96,17 @@ def remove_abandoned() -> list[str]:
             (_locks() / f"{folder.name}.lock").unlink(missing_ok=True)
             removed.append(folder.name)
     return removed
+
+
+def _make_empty(path: Path) -> None:
+    try:
+        if path.exists():
+            shutil.rmtree(path)
+        path.mkdir(mode=0o700)
+    except OSError as error:
+        raise ClusterError(
+            f"{path}: {error.strerror}; free some room or set HARNESS_STATE to another folder"
+        ) from error
 
 
 def _clusters() -> Path:

@@ -1,9 +1,9 @@
 """Takes the scheduler's sentence about an unschedulable pod apart, so that people read causes instead of prose.
 
 kube-scheduler joins everything it knows into one string (FitError.Error in pkg/scheduler/framework/types.go):
-`0/X nodes are available: <PreFilter text>. | <count reason, ...>. <PostFilter text>`. A node may count under several
-reasons, so counts can add up to more than X. Reasons no plugin of Kubernetes gives come from an extender or from a
-plugin out of tree.
+`0/X nodes are available: <PreFilter text>. | <count reason, ...>. <PostFilter text, ...>`. A node may count under
+several reasons, so counts can add up to more than X. Reasons no plugin of Kubernetes gives come from an extender or
+from a plugin out of tree.
 """
 
 import re
@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 _HEAD = re.compile(r"0/(?P<total>\d+) nodes are available(?::\s*(?P<rest>.*))?", re.DOTALL)
 _PREEMPTION = re.compile(r"(?:^|\s)preemption: ")
+# What the PostFilter of DynamicResources says about every pod, with claims or without; it explains nothing.
+_NOISE = re.compile(r"(?:^|,?\s+)(?:no new claims to deallocate|plugin disabled|still not schedulable),?\s*$")
 _COUNTED = re.compile(r"(?P<nodes>\d+) (?P<text>.+)", re.DOTALL)
 _NAMED_PLUGIN = re.compile(r"node\(s\) didn't satisfy plugin(?:\(s\))? \[?(?P<names>[^\]]+?)\]?(?: simultaneously)?")
 _OPENING = "{[("
@@ -56,6 +58,7 @@ _REASONS: tuple[tuple[str, str], ...] = (
     (r"claim \S+: node-allocatable resource claim .*", "DynamicResources"),
     (r"pod level request for \S+ is insufficient to cover .*DRA requests", "DynamicResources"),
     (r"asked by caller to stop allocating devices: .*", "DynamicResources"),
+    (r"(deallocation|deletion) of ResourceClaim completed", "DynamicResources"),
     (r"cannot (allocate all claims|schedule extended resource claim|fit resource)", "DynamicResources"),
     (r"waiting for (pods's pod group|minCount pods from a gang) .*", "GangScheduling"),
     (r"waiting for scheduling gates: .*", "SchedulingGates"),
@@ -163,8 +166,9 @@ def plugin_of(reason: str) -> str | None:
 def _split_preemption(message: str) -> tuple[str, str | None]:
     found = _PREEMPTION.search(message)
     if found is None:
-        return message, None
-    return message[: found.start()].rstrip(), message[found.end() :].strip() or None
+        return _NOISE.sub("", message), None
+    body, preemption = message[: found.start()], message[found.end() :]
+    return _NOISE.sub("", body).rstrip(" ,"), _NOISE.sub("", preemption).strip(" ,") or None
 
 
 def _preemption_reasons(preemption: str | None) -> tuple[Reason, ...]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 
-from harness.expect.base import WATCH_SKEW_SECONDS, Verdict, at, limited, status_of
+from harness.expect.base import WATCH_SKEW_SECONDS, Verdict, at, counted, limited, status_of
 from harness.expect.matching import by_creation
 from harness.expect.missing import missing
 from harness.expect.overcommit import breaches
@@ -42,10 +42,21 @@ def ghost_node(record: Record) -> Verdict:
 def missing_pod(record: Record) -> Verdict:
     """Judge that every pod that was asked for is there."""
     found = missing(record)
-    return _verdict("missingPod", "missing pods", len(found), [line for lines in found for line in lines], "cases")
+    return _verdict("missingPod", "missing pods", len(found), [line for lines in found for line in lines], "case")
+
+
+def settled(record: Record) -> Verdict:
+    """Judge that everything came to rest before the deadline."""
+    meta = record.meta
+    lines = (
+        list(meta.unsettled) if meta.status == "finished" else [f"the run did not finish: {meta.error or meta.status}"]
+    )
+    number = 0 if meta.settled else len(lines)
+    return _verdict("settled", "still moving at the deadline", number, lines)
 
 
 INVARIANTS: dict[str, Callable[[Record], Verdict]] = {
+    "settled": settled,
     "overcommit": overcommit,
     "doubleBinding": double_binding,
     "ghostNode": ghost_node,
@@ -59,7 +70,7 @@ def _verdict(kind: str, title: str, number: int, lines: list[str], noun: str = "
         title=title,
         status=status_of(not number),
         expected="none",
-        seen=f"{number} {noun}".strip() if number else "none",
+        seen=(counted(number, noun) if noun else str(number)) if number else "none",
         evidence=limited(lines),
     )
 

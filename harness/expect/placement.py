@@ -31,7 +31,7 @@ def placement(expectation: Placement, record: Record, peers: Sequence[Record] = 
         title="placement",
         status=status_of(not wrong),
         expected=listed(f"{pod} → {node}" for pod, node in expectation.on.items()),
-        seen=f"{right} as expected, {len(wrong)} not",
+        seen=f"{len(wrong)} of {right + len(wrong)} otherwise" if wrong else f"all {right} so",
         detail="; ".join(limited(wrong)),
         evidence=evidence.waiting(record, waiting),
     )

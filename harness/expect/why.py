@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from harness.errors import RecordError
-from harness.expect.base import at, limited, listed
+from harness.expect.base import counted, limited, listed
 from harness.expect.evidence import event_line, latest_events, waited_seconds
 from harness.expect.explain import UNKNOWN_PLUGIN, explain
 from harness.expect.moves import moves
@@ -17,6 +17,8 @@ from harness.record.observation import Condition
 
 _PREEMPTED_BY = re.compile(r"Preempted by (?P<type>\S+) (?P<uid>\S+) on node (?P<node>\S+)")
 _NEAREST_MAX = 5
+_NODES_SHOWN_MAX = 8
+_EVENTS_SHOWN_MAX = 20
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,9 @@ def tell(record: Record, pod_name: str) -> PodStory:
         timeline=tuple(line for _, line in sorted(_timeline(pod), key=lambda one: one[0])),
         reasons=tuple(_waiting_reasons(pod) if pod.pending else _placed_reasons(record, pod)),
         preemption=tuple(_preemption(record, pod)),
-        events=limited([event_line(event) for event in latest_events(record.events_by_uid.get(pod.uid, ()))], 20),
+        events=limited(
+            [event_line(event) for event in latest_events(record.events_by_uid.get(pod.uid, ()))], _EVENTS_SHOWN_MAX
+        ),
         moves=moves(record, pod),
     )
 
@@ -106,10 +110,10 @@ def find_pod(record: Record, name: str) -> PodHistory:
 
 
 def _headline(record: Record, pod: PodHistory) -> str:
-    waited = at(waited_seconds(record, pod))
+    waited = _at(waited_seconds(record, pod))
     if not pod.exists:
         place = f" from {pod.node}" if pod.node else " without ever having had a node"
-        return f"{pod.full_name} was deleted at {at(pod.deleted_t or 0.0)}{place}."
+        return f"{pod.full_name} was deleted at {_at(pod.deleted_t or 0.0)}{place}."
     if pod.pending:
         return f"{pod.full_name} waits for a node, {waited} after it was created."
     if pod.node is None:
@@ -121,7 +125,7 @@ def _timeline(pod: PodHistory) -> Iterator[tuple[float, str]]:
     """Yield what happened with its time; the caller puts it in order, and equal times keep this order."""
 
     def line(t: float, what: str) -> tuple[float, str]:
-        return t, f"{at(t)}  {what}"
+        return t, f"{_at(t)}  {what}"
 
     owner = f" by {pod.owner.kind} {pod.owner.name}" if pod.owner else ""
     asks = ", ".join(f"{amount(key, number)} {key}" for key, number in sorted(pod.requests.items()) if key != "pods")
@@ -140,7 +144,7 @@ def _timeline(pod: PodHistory) -> Iterator[tuple[float, str]]:
         nominated = seen.nominated
     for node in pod.nodes:
         t = next(seen.t for seen in pod.observations if seen.node == node)
-        yield line(t, f"bound to {node}, {at(t - pod.created_t)} after creation")
+        yield line(t, f"bound to {node}, {_at(t - pod.created_t)} after creation")
     for reached_t, what in (
         (pod.running_t, "running"),
         (pod.finished_t, f"finished as {pod.phase}"),
@@ -155,7 +159,7 @@ def _condition(pod: PodHistory, condition: Condition) -> str:
     if condition.status == "True":
         return "PodScheduled is true"
     said = explain(condition.message).summary() if condition.message else "no message"
-    return f"not scheduled after {at(condition.t - pod.created_t)}: {condition.reason}: {said}"
+    return f"not scheduled after {_at(condition.t - pod.created_t)}: {condition.reason}: {said}"
 
 
 def _waiting_reasons(pod: PodHistory) -> Iterator[str]:
@@ -165,7 +169,7 @@ def _waiting_reasons(pod: PodHistory) -> Iterator[str]:
         return
     taken_apart = explain(condition.message)
     if taken_apart.total is not None:
-        yield f"none of {taken_apart.total} nodes was accepted ({condition.reason}):"
+        yield f"none of {counted(taken_apart.total, 'node')} was accepted ({condition.reason}):"
     for plugin, reasons in taken_apart.by_plugin().items():
         yield f"{plugin or UNKNOWN_PLUGIN}: {', '.join(str(reason) for reason in reasons)}"
     if taken_apart.general:
@@ -183,16 +187,17 @@ def _placed_reasons(record: Record, pod: PodHistory) -> Iterator[str]:
         return
     used = used_at(record, pod.bound_t, but=pod)
     nodes = nodes_at(record, pod.bound_t)
-    yield f"{len(nodes)} nodes existed when it was bound to {pod.node}; what was taken of them before it:"
+    yield f"{counted(len(nodes), 'node')} existed when it was bound to {pod.node}; what was taken before it:"
     load = []
     for node in nodes:
         taken, room = used.get(node.name, {}), node.at(pod.bound_t).allocatable
         cpu = f"{amount('cpu', taken.get('cpu', 0))} of {amount('cpu', room.get('cpu', 0))} cpu"
         cordoned = ", cordoned" if node.at(pod.bound_t).unschedulable else ""
         tainted = ", tainted" if node.at(pod.bound_t).taints else ""
-        load.append(f"{node.name}: {taken.get('pods', 0)} pods, {cpu}{cordoned}{tainted}")
-    yield from limited(sorted(load, key=lambda line: not line.startswith(f"{pod.node}:")), 8)
-    yield "the scores that decided among them are not recorded; kube-scheduler logs them from -v=10 on"
+        load.append(f"{node.name}: {counted(taken.get('pods', 0), 'pod')}, {cpu}{cordoned}{tainted}")
+    yield from limited(sorted(load, key=lambda line: not line.startswith(f"{pod.node}:")), _NODES_SHOWN_MAX)
+    if len(nodes) > 1:
+        yield "the scores that decided among them are not recorded; kube-scheduler logs them from -v=10 on"
 
 
 def _preemption(record: Record, pod: PodHistory) -> Iterator[str]:
@@ -201,8 +206,13 @@ def _preemption(record: Record, pod: PodHistory) -> Iterator[str]:
         preemptor = record.pods_by_uid.get(found["uid"]) if found else None
         if event.object_uid == pod.uid:
             by = f"{preemptor.full_name} (priority {preemptor.priority})" if preemptor else event.message
-            yield f"it was the victim of {by} at {at(event.t)}"
+            yield f"it was the victim of {by} at {_at(event.t)}"
         elif found and found["uid"] == pod.uid:
-            yield f"{event.object_namespace}/{event.object_name} had to leave {found['node']} for it at {at(event.t)}"
+            yield f"{event.object_namespace}/{event.object_name} had to leave {found['node']} for it at {_at(event.t)}"
     if pod.pending and pod.nominated:
         yield f"it waits for its victims on {pod.nominated} to go"
+
+
+def _at(t: float) -> str:
+    """Return a time in milliseconds' resolution: one pod's story is often over within a few."""
+    return f"{t:.3f} s"

@@ -6,7 +6,7 @@ says that it cannot get them.
 
 import threading
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from harness.clock import SYSTEM, Clock
@@ -14,13 +14,14 @@ from harness.clock import SYSTEM, Clock
 Line = dict[str, Any]
 ENDED = frozenset({"Succeeded", "Failed"})
 # Their controllers keep a fixed number of pods alive, so the pods themselves can be counted against it.
-COUNTED = frozenset({"ReplicaSet", "StatefulSet"})
+COUNTED = frozenset({"ReplicaSet", "StatefulSet", "Job"})
 
 
 class Live:
     """The last line of every object, and the set of those that still move."""
 
-    def __init__(self, clock: Clock = SYSTEM) -> None:
+    def __init__(self, schedulers: Iterable[str] = (), clock: Clock = SYSTEM) -> None:
+        self._schedulers = frozenset(schedulers)
         self._clock = clock
         self._changed = threading.Condition()
         self._pods: dict[str, Line] = {}
@@ -133,7 +134,9 @@ class Live:
             return None if gone or line["waits"] else f"is bound to {line['node']} and not running yet"
         if _reason(line):
             return None
-        return f'no scheduler has looked at it (it asks for schedulerName "{line["scheduler"]}")'
+        asks = f'it asks for schedulerName "{line["scheduler"]}"'
+        known = ", ".join(sorted(self._schedulers))
+        return f"no scheduler has looked at it: {asks}" + (f", running is: {known}" if known else "")
 
     def _workload_moves(self, line: Line) -> str | None:
         if not line["observed"]:

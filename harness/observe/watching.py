@@ -1,12 +1,11 @@
 """Follows everything a run is judged by, writes each change into the record, and keeps the live view."""
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
-from harness.clock import SYSTEM, Clock
 from harness.cluster.follow import Change, Follower
 from harness.kube import Kube
 from harness.observe import lines
@@ -37,9 +36,16 @@ class Observation:
 
 
 @contextlib.contextmanager
-def observing(kube: Kube, record: RecordWriter, start: float, clock: Clock = SYSTEM) -> Iterator[Observation]:
-    """Observe until the context ends; what exists already is seen when this returns."""
-    live = Live(clock)
+def observing(kube: Kube, record: RecordWriter, start: float, schedulers: Iterable[str]) -> Iterator[Observation]:
+    """Observe until the context ends; what exists already is seen when this returns.
+
+    Args:
+        kube: the connection to the API server.
+        record: where every change is written.
+        start: the clock's time that counts as zero.
+        schedulers: the names of the schedulers that run, to tell which pods nobody will look at.
+    """
+    live = Live(schedulers)
     followers = tuple(_followers(kube, record, live, start))
     with contextlib.ExitStack() as stack:
         # Entered in parallel: each one costs a round trip for its list and one for its watch.

@@ -30,7 +30,9 @@ def comparison_text(runs: Sequence[RunSummary]) -> str:
     for key, group in frame.groupby(keys, sort=False):
         waits = group["waits"].explode().dropna().astype(float) * 1000
         times = [f"{waits.quantile(p / 100):.0f}" if len(waits) else "-" for p in PERCENTILES]
-        rows.append([*key, f"{group['ok'].sum()}/{len(group)}", _span(group["running"]), _span(group["pending"]), *times])
+        rows.append(
+            [*key, f"{group['ok'].sum()}/{len(group)}", _span(group["running"]), _span(group["pending"]), *times]
+        )
     headers = [*keys, "held", "running", "pending", *(f"p{p} ms" for p in PERCENTILES)]
     return table(rows, headers)
 

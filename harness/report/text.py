@@ -14,7 +14,9 @@ COLUMN_MIN = 16
 def run_text(run: RunSummary, *, verbose: bool = False) -> str:
     """Return what a person wants to know after a run: the verdict, where the pods are, and what went wrong with evidence."""
     meta, counts = run.record.meta, run.counts()
-    states = ", ".join(f"{counts[name]} {name}" for name in ("running", "pending", "succeeded", "failed") if counts[name])
+    states = ", ".join(
+        f"{counts[name]} {name}" for name in ("running", "pending", "succeeded", "failed") if counts[name]
+    )
     lines = [
         f"{'PASS' if run.ok else 'FAIL'}  {run.title}: {states or 'no pods'} ({meta.duration_seconds or 0:.1f} s, seed {meta.seed})",
         f"      pods per node: {_per_node(run)}",

@@ -62,7 +62,7 @@ def execute(request: RunRequest, cluster: Cluster, installed: Installed, report:
     try:
         with _keeping_logs(cluster, writer):
             _write_inputs(writer, scenario, installed)
-            with observing(cluster.kube, writer, start) as observation:
+            with observing(cluster.kube, writer, start, installed.schedulers) as observation:
                 _act(request, cluster, installed, writer, observation, outcome, start, report)
     except HarnessError as caught:
         error = caught

@@ -56,7 +56,10 @@ def _(step: steps.Create, stage: Stage) -> Detail:
 
 @carry_out.register
 def _(step: steps.CreatePods, stage: Stage) -> Detail:
-    container = {"name": "pause", "image": PAUSE_IMAGE, "resources": {"requests": step.requests}}
+    # Kubernetes wants a limit beside every request for an extended resource: those cannot be overcommitted.
+    limits = {name: amount for name, amount in step.requests.items() if "/" in name}
+    resources = {"requests": step.requests, "limits": limits}
+    container = {"name": "pause", "image": PAUSE_IMAGE, "resources": resources}
 
     def create(name: str) -> None:
         spec = _merged({"containers": [container], "terminationGracePeriodSeconds": 0}, step.spec)

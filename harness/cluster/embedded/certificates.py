@@ -31,6 +31,7 @@ class Authority:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(mode=0o700)
         self._folder = folder
+        self._issued: dict[str, Identity] = {}
         self._key = ec.generate_private_key(ec.SECP256R1())
         self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "harness")])
         certificate = (
@@ -43,13 +44,17 @@ class Authority:
         self.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
 
     def server(self, name: str) -> Identity:
-        """Issue a certificate for a server on loopback."""
+        """Issue a certificate for a server on loopback; the same one when it is started again."""
+        if name in self._issued:
+            return self._issued[name]
         names: list[x509.GeneralName] = [
             x509.DNSName("localhost"),
             x509.DNSName("kubernetes.default.svc"),
             x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
         ]
-        return self._issue(name, name, None, ExtendedKeyUsageOID.SERVER_AUTH, x509.SubjectAlternativeName(names))
+        usage = ExtendedKeyUsageOID.SERVER_AUTH
+        self._issued[name] = self._issue(name, name, None, usage, x509.SubjectAlternativeName(names))
+        return self._issued[name]
 
     def client(self, user: str, group: str | None = None) -> Identity:
         """Issue a certificate that authenticates as a user, in a group if one is given."""

@@ -96,7 +96,7 @@ class EmbeddedCluster:
             server = self._authority.server(name)
             path = self._layout.folder / f"{name}.yaml"
             path.write_text(config)
-            arguments = parts.scheduler(self.scheduler_kubeconfig, path, port, server)
+            arguments = parts.scheduler(self._layout, path, port, server)
             child = self._supervisor.start("kube-scheduler", arguments, name=name)
             pages = LoopbackPages(port, self._authority.certificate, self._layout.admin)
             try:

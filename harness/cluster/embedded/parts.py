@@ -121,12 +121,14 @@ def controller_manager(layout: Layout) -> list[str]:
     ]
 
 
-def scheduler(kubeconfig: Path, config: Path, port: int, server: Identity) -> list[str]:
+def scheduler(layout: Layout, config: Path, port: int, server: Identity) -> list[str]:
     """Return kube-scheduler's command line; how it schedules stands in `config`."""
     return [
         f"--config={config}",
-        f"--authentication-kubeconfig={kubeconfig}",
-        f"--authorization-kubeconfig={kubeconfig}",
+        f"--authentication-kubeconfig={layout.kubeconfig('kube-scheduler')}",
+        f"--authorization-kubeconfig={layout.kubeconfig('kube-scheduler')}",
+        # Told, not looked up: the API server may publish it only after the scheduler has asked.
+        f"--client-ca-file={layout.authority}",
         "--bind-address=127.0.0.1",
         f"--secure-port={port}",
         f"--tls-cert-file={server.certificate}",

@@ -5,6 +5,7 @@ import importlib
 import shutil
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 from harness import ports
 from harness.clock import SYSTEM
@@ -44,8 +45,7 @@ class EmbeddedProvider:
         ):
             authority = Authority(folder.path / "pki")
             layout = parts.lay_out(folder.path, port, authority, binaries.stages)
-            # Copied, not linked: etcd writes to it.
-            shutil.copytree(seed, layout.etcd_data)
+            _plant(seed, layout.etcd_data)
             api = LoopbackPages(port, authority.certificate, layout.admin)
             cluster = EmbeddedCluster(layout, binaries, supervisor, authority)
             _start(layout, supervisor, api)
@@ -60,6 +60,14 @@ class EmbeddedProvider:
                 yield cluster
             finally:
                 cluster.close()
+
+
+def _plant(seed: Path, data: Path) -> None:
+    try:
+        # Copied, not linked: etcd writes to it.
+        shutil.copytree(seed, data)
+    except (OSError, shutil.Error) as error:
+        raise ClusterError(f"{data}: cannot be written: {error}; free some room or set HARNESS_STATE") from error
 
 
 def _start(layout: parts.Layout, supervisor: Supervisor, api: LoopbackPages) -> None:

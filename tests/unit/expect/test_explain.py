@@ -56,6 +56,24 @@ def test_a_prefilter_text_is_general() -> None:
     assert told.preemption == PREEMPTION
 
 
+def test_what_dynamic_resources_says_about_every_pod_is_left_out() -> None:
+    told = explain(
+        "0/3 nodes are available: 3 Insufficient cpu. no new claims to deallocate, "
+        "preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
+    )
+    assert [str(reason) for reason in told.reasons] == ["3 Insufficient cpu"]
+    assert told.general is None
+    assert told.preemption == "0/3 nodes are available: 3 Preemption is not helpful for scheduling."
+    stranger = explain("0/1 nodes are available: 1 no luck. no new claims to deallocate, preemption: no")
+    assert [str(reason) for reason in stranger.reasons] == ["1 no luck"]
+    alone = explain("0/1 nodes are available: 1 no luck. no new claims to deallocate")
+    assert [str(reason) for reason in alone.reasons] == ["1 no luck"]
+    turned = explain(
+        "0/1 nodes are available: 1 no luck. preemption: 0/1 nodes are available: 1 no., no new claims to deallocate"
+    )
+    assert turned.preemption == "0/1 nodes are available: 1 no."
+
+
 def test_a_postfilter_text_of_a_stranger_is_general() -> None:
     told = explain("0/1 nodes are available: 1 Insufficient cpu. quota is asleep")
     assert [str(reason) for reason in told.reasons] == ["1 Insufficient cpu"]

@@ -114,7 +114,7 @@ def test_a_workload_without_its_pods_is_named_with_its_warnings() -> None:
     made.pod("finished", "n", phase="Failed", **OWNED).pod("gone", "n", deleted_t=4.0, **OWNED)
     made.event("web", "FailedCreate", "Error creating: no account", type="Warning")
     found = verdict(made, "missingPod")
-    assert (found.status, found.seen) == ("rejected", "1 cases")
+    assert (found.status, found.seen) == ("rejected", "1 case")
     assert found.evidence == (
         "ReplicaSet web: 3 pods wanted, 1 exist",
         "event FailedCreate at 2.00 s: Error creating: no account",

@@ -16,14 +16,14 @@ def test_the_story_of_a_pod_that_waits() -> None:
     )
     made.event("big", "FailedScheduling", NO_CPU, t=1.2, count=4)
     assert why(made.build(), "big") == (
-        "default/big waits for a node, 60.00 s after it was created.\n"
+        "default/big waits for a node, 60.000 s after it was created.\n"
         "\n"
         "What happened:\n"
-        "  1.00 s  created for default-scheduler, priority 0, asking for 2000m cpu\n"
-        "  1.10 s  not scheduled after 0.10 s: Unschedulable: of 1 nodes: NodeResourcesFit 1 Insufficient cpu\n"
+        "  1.000 s  created for default-scheduler, priority 0, asking for 2000m cpu\n"
+        "  1.100 s  not scheduled after 0.100 s: Unschedulable: of 1 nodes: NodeResourcesFit 1 Insufficient cpu\n"
         "\n"
         "Why:\n"
-        "  none of 1 nodes was accepted (Unschedulable):\n"
+        "  none of 1 node was accepted (Unschedulable):\n"
         "  NodeResourcesFit: 1 Insufficient cpu\n"
         "  preemption did not help: 0/1 nodes are available: 1 No preemption victims found.\n"
         "\n"
@@ -38,12 +38,12 @@ def test_the_story_of_a_pod_that_waits() -> None:
 def test_the_story_of_a_pod_that_runs() -> None:
     made = RecordBuilder().node("n1").node("n2").pod("first", "n1").pod("web", "n2", created_t=2.0)
     story = tell(made.build(), "web")
-    assert story.headline == "default/web is Running on n2, bound 0.50 s after it was created."
-    assert story.timeline[1:] == ("2.50 s  bound to n2, 0.50 s after creation", "2.75 s  running")
+    assert story.headline == "default/web is Running on n2, bound 0.500 s after it was created."
+    assert story.timeline[1:] == ("2.500 s  bound to n2, 0.500 s after creation", "2.750 s  running")
     assert story.reasons[:3] == (
-        "2 nodes existed when it was bound to n2; what was taken of them before it:",
+        "2 nodes existed when it was bound to n2; what was taken before it:",
         "n2: 0 pods, 0m of 4000m cpu",
-        "n1: 1 pods, 100m of 4000m cpu",
+        "n1: 1 pod, 100m of 4000m cpu",
     )
     assert story.moves == ()
     assert json.loads(json.dumps(story.to_json()))["pod"] == "default/web"
@@ -55,10 +55,10 @@ def test_preemption_is_told_from_both_sides() -> None:
     )
     made.event("low", "Preempted", "Preempted by pod uid-high on node n", t=3.5)
     record = made.build()
-    assert tell(record, "low").headline == "default/low was deleted at 4.00 s from n."
-    assert tell(record, "low").preemption == ("it was the victim of default/high (priority 9) at 3.50 s",)
+    assert tell(record, "low").headline == "default/low was deleted at 4.000 s from n."
+    assert tell(record, "low").preemption == ("it was the victim of default/high (priority 9) at 3.500 s",)
     assert tell(record, "high").preemption == (
-        "default/low had to leave n for it at 3.50 s",
+        "default/low had to leave n for it at 3.500 s",
         "it waits for its victims on n to go",
     )
 

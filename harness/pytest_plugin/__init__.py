@@ -1,0 +1,19 @@
+"""The harness as a pytest plugin: scenarios become tests, clusters become fixtures, evidence becomes report sections."""
+
+from harness.pytest_plugin.collect import pytest_generate_tests
+from harness.pytest_plugin.fixtures import cluster, run_scenario, scenario_run, sched_session, variant
+from harness.pytest_plugin.options import pytest_addoption, pytest_configure
+from harness.pytest_plugin.results import pytest_report_teststatus, pytest_runtest_makereport
+
+__all__ = [
+    "cluster",
+    "pytest_addoption",
+    "pytest_configure",
+    "pytest_generate_tests",
+    "pytest_report_teststatus",
+    "pytest_runtest_makereport",
+    "run_scenario",
+    "scenario_run",
+    "sched_session",
+    "variant",
+]

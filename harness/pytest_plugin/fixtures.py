@@ -1,0 +1,75 @@
+"""The fixtures. Each one makes one change and undoes it; the cluster is shared by a worker's whole session."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from harness.pytest_plugin.collect import Broken
+
+if TYPE_CHECKING:
+    from harness.cluster.base import Cluster
+    from harness.pytest_plugin.judged import JudgedRun
+    from harness.run.session import Session
+    from harness.scenario.model import Scenario
+    from harness.variant.base import Installed
+
+RUNS: pytest.StashKey[list["JudgedRun"]] = pytest.StashKey()
+
+
+@pytest.fixture(scope="session")
+def sched_session(request: pytest.FixtureRequest) -> "Iterator[Session]":
+    """The cluster of this worker and what is installed on it; brought up when first used."""
+    from harness.cluster.base import ClusterSpec  # noqa: PLC0415 - loaded only where a cluster is used
+    from harness.paths import runs_folder  # noqa: PLC0415
+    from harness.run.session import Session  # noqa: PLC0415
+
+    option = request.config.getoption
+    binaries = option("--sched-controlplane-bin")
+    spec = ClusterSpec(kubernetes=option("--sched-kubernetes"), binaries=Path(binaries) if binaries else None)
+    runs = Path(option("--sched-runs") or request.config.rootpath / runs_folder())
+    with Session(option("--sched-cluster"), spec, runs, tuple(request.config.invocation_params.args)) as session:
+        yield session
+
+
+@pytest.fixture
+def cluster(sched_session: "Session") -> "Cluster":
+    """An empty cluster; what the test creates on it is gone before the next test."""
+    sched_session.empty()
+    sched_session.touch()
+    return sched_session.cluster
+
+
+@pytest.fixture
+def variant(request: pytest.FixtureRequest, sched_session: "Session") -> "Installed":
+    """The scheduler variant under test, installed and proven active."""
+    return sched_session.install(request.param)
+
+
+@pytest.fixture
+def run_scenario(
+    request: pytest.FixtureRequest, sched_session: "Session", variant: "Installed"
+) -> "Callable[..., JudgedRun]":
+    """A function that runs a scenario (a path, a name or a loaded one) and returns what happened, judged."""
+    from harness.pytest_plugin.judged import run_and_judge  # noqa: PLC0415 - see above
+
+    runs = request.node.stash.setdefault(RUNS, [])
+
+    def run(scenario: "str | Path | Scenario", size: str | None = None, seed: int | None = None) -> "JudgedRun":
+        chosen_seed = request.config.getoption("--sched-seed") if seed is None else seed
+        roots = [request.path.parent, request.config.rootpath / "scenarios"]
+        judged = run_and_judge(sched_session, scenario, variant.variant, size=size, seed=chosen_seed, roots=roots)
+        runs.append(judged)
+        return judged
+
+    return run
+
+
+@pytest.fixture
+def scenario_run(request: pytest.FixtureRequest, run_scenario: "Callable[..., JudgedRun]") -> "JudgedRun":
+    """One scenario of the test's folder, carried out: trouble here is an ERROR, a rejected expectation a FAILED test."""
+    case: Any = request.param
+    if isinstance(case, Broken):
+        raise case.error
+    return run_scenario(case)

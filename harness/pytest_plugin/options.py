@@ -1,0 +1,45 @@
+"""The plugin's command line options and markers. Every option starts with --sched-, to get in nobody's way."""
+
+import pytest
+
+MARKERS = {
+    "scenarios(path): the folder or file whose scenarios a test runs; the test's own folder unless told",
+    "slow: takes long, left out unless asked for",
+    "embedded: needs the embedded control plane",
+    "kind: needs Docker and kind",
+    "default: the stock scheduler",
+    "extender: a scheduler extender",
+    "second_scheduler: a second scheduler beside the default one",
+    "framework_plugin: a scheduler with plugins compiled in",
+    "controller: a scheduler written as a controller",
+}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options."""
+    group = parser.getgroup("scheduler harness")
+    group.addoption("--sched-cluster", default="embedded", help="Cluster provider (default: %(default)s).")
+    group.addoption("--sched-kubernetes", default=None, metavar="VERSION", help="Kubernetes minor, such as 1.36.")
+    group.addoption("--sched-controlplane-bin", default=None, metavar="DIR", help="Folder of a built control plane.")
+    group.addoption(
+        "--sched-variant",
+        action="append",
+        default=None,
+        metavar="NAME",
+        help="Only this scheduler variant; repeatable (default: every available one).",
+    )
+    group.addoption("--sched-size", action="append", default=None, metavar="NAME", help="Only this size; repeatable.")
+    group.addoption("--sched-slow", action="store_true", help='Also scenarios and sizes labelled "slow".')
+    group.addoption("--sched-seed", type=int, default=0, help="Seed of every random choice (default: %(default)s).")
+    group.addoption("--sched-runs", default=None, metavar="DIR", help="Folder of records (default: reports/runs).")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Register the markers."""
+    for marker in sorted(MARKERS):
+        config.addinivalue_line("markers", marker)
+
+
+def wants_slow(config: pytest.Config) -> bool:
+    """Return whether slow scenarios were asked for, by the option or by naming their marker."""
+    return bool(config.getoption("--sched-slow")) or "slow" in str(config.getoption("-m", default=""))
