@@ -1,7 +1,7 @@
 """The only module that speaks to an API server.
 
-It uses the official client for what is hard (kubeconfig, credentials, TLS) and plain JSON for the rest: the client's typed
-models cost more time per pod than the scheduler does.
+It uses the official client for what is hard (kubeconfig, credentials, TLS) and plain JSON for the rest: the client's
+typed models cost more time per pod than the scheduler does.
 """
 
 import threading
@@ -96,10 +96,12 @@ class Kube:
     @classmethod
     def connect(cls, kubeconfig: Path, context: str | None = None) -> "Kube":
         """Read a kubeconfig; the connection itself is made by the first request."""
-        from kubernetes import client, config  # noqa: PLC0415 - takes most of a second to import
+        # Here and not above: the import takes most of a second.
+        from kubernetes import client, config
 
         settings = client.Configuration()
-        config.load_kube_config(str(kubeconfig), context=context, client_configuration=settings, persist_config=False)
+        load: Any = config.load_kube_config
+        load(str(kubeconfig), context=context, client_configuration=settings, persist_config=False)
         settings.connection_pool_maxsize = 32
         # A retried POST may create twice; every retry here is somebody's decision.
         settings.retries = False
@@ -125,12 +127,13 @@ class Kube:
             ApiError: the server refused it.
             ClusterError: the server could not be reached.
         """
-        data = self._send(method, path, query=query, body=body, content_type=content_type, accept=accept).data
+        headers = {"Accept": accept, "Content-Type": content_type}
+        data = self._send(method, path, query=query, body=body, headers=headers).data
         return orjson.loads(data) if data else None
 
     def text(self, path: str) -> str:
         """Return a page that is no JSON: health, metrics."""
-        return str(self._send("GET", path, accept="*/*").data.decode())
+        return str(self._send("GET", path, headers={"Accept": "*/*"}).data.decode())
 
     def _send(
         self,
@@ -139,23 +142,27 @@ class Kube:
         *,
         query: Mapping[str, Any] | None = None,
         body: Any = None,
-        content_type: str = "application/json",
-        accept: str = "application/json",
+        headers: Mapping[str, str] | None = None,
         stream: bool = False,
     ) -> Any:
         from urllib3.exceptions import HTTPError  # noqa: PLC0415 - comes with kubernetes
 
-        _, url, headers, *_ = self._api.param_serialize(
+        _, url, all_headers, *_ = self._api.param_serialize(
             method,
             path,
             query_params=list((query or {}).items()),
-            header_params={"Accept": accept, "Content-Type": content_type},
+            header_params={"Accept": "application/json", "Content-Type": "application/json", **(headers or {})},
             auth_settings=["BearerToken"],
         )
         data = orjson.dumps(body) if body is not None else None
         try:
             response = self._pool.request(
-                method, url, body=data, headers=headers, preload_content=not stream, timeout=None if stream else 30.0
+                method,
+                url,
+                body=data,
+                headers=all_headers,
+                preload_content=not stream,
+                timeout=None if stream else 30.0,
             )
         except HTTPError as error:
             raise ClusterError(f"{method} {path}: the API server does not answer: {error}") from error
@@ -166,7 +173,7 @@ class Kube:
     def pages(
         self, path: str, *, query: Mapping[str, Any] | None = None, accept: str = "application/json"
     ) -> Iterator[Object]:
-        """Yield a collection's lists page by page, so that no list is ever whole in memory unless the caller keeps it."""
+        """Yield a collection page by page, so that no list is ever whole in memory unless the caller keeps it."""
         token = ""
         while True:
             page = self.request(

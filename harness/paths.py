@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parent
 
 
 def cache_folder() -> Path:
-    """Return the folder of what is slow to make and safe to delete: built control planes and their toolchain's output."""
+    """Return the folder of what is slow to make and safe to delete: built control planes and their first state."""
     override = os.environ.get("HARNESS_CACHE")
     return Path(override) if override else platformdirs.user_cache_path("scheduler-harness")
 
@@ -32,6 +32,6 @@ def runs_folder() -> Path:
 
 
 def shipped(name: str) -> Path:
-    """Return a folder that ships with the harness ("controlplane", "scenarios"), from a checkout or an installed wheel."""
+    """Return a folder that ships with the harness ("controlplane", "scenarios"), in a checkout or a wheel."""
     checkout = PACKAGE.parent / name
     return checkout if (PACKAGE.parent / "pyproject.toml").exists() else PACKAGE / "shipped" / name

@@ -43,7 +43,7 @@ def reserved(count: int) -> Iterator[list[int]]:
                 lock.release()
         if len(ports) < count:
             message = (
-                f"ports {FIRST_PORT}-{LAST_PORT}: {len(ports)} free ones found after {len(candidates)} tries, {count} needed; "
+                f"ports {FIRST_PORT}-{LAST_PORT}: {len(ports)} free in {len(candidates)} tries, {count} needed; "
                 'stop what holds them ("harness list", "harness down --all")'
             )
             raise ClusterError(message)

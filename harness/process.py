@@ -1,7 +1,7 @@
 """Runs commands and keeps children that can never outlive us.
 
-A child gets a pipe as its standard input, its lifeline: the kernel closes our end however we end, `kill -9` included, and
-the child leaves when it sees the end of it (the control plane's own binary does; see controlplane/lifeline.go).
+A child gets a pipe as its standard input, its lifeline: the kernel closes our end however we end, `kill -9` included,
+and the child leaves when it sees the end of it (the control plane's own binary does; see controlplane/lifeline.go).
 """
 
 import contextlib

@@ -29,7 +29,7 @@ def bar(title: str, total: int | None = None) -> Iterator[Advance]:
 def note(text: str) -> None:
     """Say one thing that a waiting person wants to know."""
     if sys.__stderr__ is not None:
-        print(text, file=sys.__stderr__, flush=True)  # noqa: T201 - this is the place that prints
+        print(text, file=sys.__stderr__, flush=True)
 
 
 @contextlib.contextmanager

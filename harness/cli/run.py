@@ -200,7 +200,8 @@ def _show(result: RunSummary | Failure, *, verbose: bool) -> None:
 def _close(done: Sequence[RunSummary], failures: Sequence[Failure], *, as_json: bool) -> None:
     if as_json:
         ok = bool(done) and not failures and all(run.ok for run in done)
-        print(json.dumps({"ok": ok, "runs": [result.to_json() for result in (*done, *failures)]}, indent=2))
+        runs = [run.to_json() for run in done] + [failure.to_json() for failure in failures]
+        print(json.dumps({"ok": ok, "runs": runs}, indent=2))
         return
     if len(done) > 1:
         from harness.report.compare import comparison_text  # noqa: PLC0415 - loads pandas

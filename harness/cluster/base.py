@@ -20,7 +20,7 @@ class ClusterSpec:
 
 
 class Cluster(Protocol):
-    """**Protocol**: a running API server with the controllers that scheduling needs, and no scheduler of its own yet."""
+    """**Protocol**: a running API server with the controllers that scheduling needs; schedulers are added to it."""
 
     @property
     def name(self) -> str:

@@ -1,4 +1,4 @@
-"""The folder of a running cluster. Its lock is held by the owner, so a folder whose owner crashed can be told and removed."""
+"""The folder of a running cluster. The owner holds its lock, so one whose owner crashed can be told and removed."""
 
 import contextlib
 import json

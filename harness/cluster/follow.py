@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Self
 
 from harness.clock import SYSTEM, Clock
 from harness.errors import ApiError, HarnessError
@@ -32,7 +33,7 @@ class Follower:
         self._thread = threading.Thread(target=self._run, name=f"follow {path}", daemon=True)
         self.error: HarnessError | None = None
 
-    def __enter__(self) -> "Follower":
+    def __enter__(self) -> Self:
         self._version = self._list()
         self._stream = self._kube.watch(self._path, self._version)
         self._thread.start()
@@ -75,18 +76,19 @@ class Follower:
         self._stream = stream
         try:
             for change in stream:
-                if change["type"] == "ERROR":
-                    raise ApiError(
-                        "WATCH", self._path, change["object"].get("code", 0), change["object"].get("message", "")
-                    )
-                self._version = change["object"]["metadata"]["resourceVersion"]
-                if change["type"] != "BOOKMARK":
-                    self._hand_over(change["type"], change["object"])
+                self._take(change["type"], change["object"])
         except ApiError as error:
             if error.status != GONE:
                 raise
             self._version = self._list()
         self._stream = None
+
+    def _take(self, event: str, item: Object) -> None:
+        if event == "ERROR":
+            raise ApiError("WATCH", self._path, item.get("code", 0), item.get("message", ""))
+        self._version = item["metadata"]["resourceVersion"]
+        if event != "BOOKMARK":
+            self._hand_over(event, item)
 
     def _hand_over(self, event: str, item: Object) -> None:
         uid = item["metadata"]["uid"]

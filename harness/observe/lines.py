@@ -97,7 +97,7 @@ def workload(change: Change, t: float, kind: str) -> Line:
 
 
 def pod_requests(spec: Object) -> dict[str, int]:
-    """Return what a scheduler reserves for a pod: its containers together, or its largest init container, plus overhead."""
+    """Return what a scheduler reserves: a pod's containers together or its largest init container, plus overhead."""
     total = _sum(_requests(container) for container in spec.get("containers", ()))
     sidecars: dict[str, int] = {}
     peak: dict[str, int] = {}

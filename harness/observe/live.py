@@ -1,7 +1,7 @@
 """The cluster as it is right now: what still moves, kept up to date event by event so that asking costs nothing.
 
-At rest is a pod that runs or has ended, or that a scheduler has definitely refused; a workload that has all its pods, or
-says that it cannot get them.
+At rest is a pod that runs or has ended, or that a scheduler has definitely refused; a workload that has all its pods,
+or says that it cannot get them.
 """
 
 import threading

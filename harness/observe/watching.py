@@ -1,6 +1,7 @@
 """Follows everything a run is judged by, writes each change into the record, and keeps the live view."""
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -79,4 +80,4 @@ def _followers(kube: Kube, record: RecordWriter, live: Live, start: float) -> It
     yield follow("/api/v1/pods", "pods", lines.pod, live.pod)
     yield follow("/api/v1/events", "events", lines.event, None)
     for kind, path in WORKLOADS.items():
-        yield follow(path, "workloads", lambda change, t, kind=kind: lines.workload(change, t, kind), live.workload)
+        yield follow(path, "workloads", functools.partial(lines.workload, kind=kind), live.workload)

@@ -1,4 +1,4 @@
-"""The harness as a pytest plugin: scenarios become tests, clusters become fixtures, evidence becomes report sections."""
+"""The harness as a pytest plugin: scenarios become tests, clusters fixtures, and evidence sections of a report."""
 
 from harness.pytest_plugin.collect import pytest_generate_tests
 from harness.pytest_plugin.fixtures import cluster, run_scenario, scenario_run, sched_session, variant

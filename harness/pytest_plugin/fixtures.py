@@ -68,7 +68,7 @@ def run_scenario(
 
 @pytest.fixture
 def scenario_run(request: pytest.FixtureRequest, run_scenario: "Callable[..., JudgedRun]") -> "JudgedRun":
-    """One scenario of the test's folder, carried out: trouble here is an ERROR, a rejected expectation a FAILED test."""
+    """One scenario of the test's folder, carried out: trouble here is an ERROR, what the test rejects a FAILED."""
     case: Any = request.param
     if isinstance(case, Broken):
         raise case.error

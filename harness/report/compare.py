@@ -1,6 +1,6 @@
 """Puts several runs into one table: per scenario, size and variant, how often it held and how long pods took."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from harness.report.summary import RunSummary
 from harness.report.text import table
@@ -10,7 +10,8 @@ PERCENTILES = (50, 90, 99)
 
 def comparison_text(runs: Sequence[RunSummary]) -> str:
     """Return the table of all runs, repeats together; times are from a pod's creation to its binding, as watched."""
-    import pandas as pd  # noqa: PLC0415 - takes longer to import than a small run to judge
+    # Here and not above: it takes longer to import than a small run takes to judge.
+    import pandas as pd
 
     keys = ["scenario", "size", "variant"]
     frame = pd.DataFrame(
@@ -37,6 +38,7 @@ def comparison_text(runs: Sequence[RunSummary]) -> str:
     return table(rows, headers)
 
 
-def _span(values: "Sequence[int]") -> str:
-    low, high = min(values), max(values)
+def _span(values: Iterable[int]) -> str:
+    ordered = sorted(values)
+    low, high = ordered[0], ordered[-1]
     return str(low) if low == high else f"{low}-{high}"

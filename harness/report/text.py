@@ -12,13 +12,14 @@ COLUMN_MIN = 16
 
 
 def run_text(run: RunSummary, *, verbose: bool = False) -> str:
-    """Return what a person wants to know after a run: the verdict, where the pods are, and what went wrong with evidence."""
+    """Return what a person wants to know after a run: the verdict, where the pods are, what went wrong and why."""
     meta, counts = run.record.meta, run.counts()
     states = ", ".join(
         f"{counts[name]} {name}" for name in ("running", "pending", "succeeded", "failed") if counts[name]
     )
+    mark = "PASS" if run.ok else "FAIL"
     lines = [
-        f"{'PASS' if run.ok else 'FAIL'}  {run.title}: {states or 'no pods'} ({meta.duration_seconds or 0:.1f} s, seed {meta.seed})",
+        f"{mark}  {run.title}: {states or 'no pods'} ({meta.duration_seconds or 0:.1f} s, seed {meta.seed})",
         f"      pods per node: {_per_node(run)}",
     ]
     lines += [f"      warning: {warning}" for warning in (*meta.warnings, *run.record.warnings)]
@@ -42,7 +43,7 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
 
 def table(rows: Sequence[Sequence[object]], headers: Sequence[str], widths: Sequence[int] | None = None) -> str:
     """Return a plain table; cells longer than their width are wrapped."""
-    from tabulate import tabulate  # noqa: PLC0415 - not needed by most commands
+    from tabulate import tabulate
 
     return tabulate(rows, headers=headers, tablefmt="simple", maxcolwidths=list(widths) if widths else None)
 

@@ -1,4 +1,4 @@
-"""The fingerprint of the machine a run was made on: enough to refuse comparing what cannot be compared, and no names."""
+"""The fingerprint of the machine a run was made on: enough to tell what cannot be compared, and no names."""
 
 import hashlib
 import os

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from harness.clock import SYSTEM
 from harness.cluster.base import Cluster, ClusterSpec
@@ -31,7 +32,7 @@ class Session:
     _cluster_stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     _variant_stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
-    def __enter__(self) -> "Session":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -71,9 +72,8 @@ class Session:
     def run(self, scenario: Scenario, variant_name: str, *, seed: int = 0, report: Report = lambda _: None) -> Path:
         """Carry out a scenario with a variant on the emptied cluster; return the path of its record."""
         if scenario.variants is not None and variant_name not in scenario.variants:
-            raise InputError(
-                f'{scenario.path}: variant "{variant_name}": the scenario is declared for {", ".join(scenario.variants)} only'
-            )
+            declared = ", ".join(scenario.variants)
+            raise InputError(f'{scenario.path}: variant "{variant_name}": the scenario is declared for {declared} only')
         start = SYSTEM.now()
         installed = self.install(variant_name)
         self.empty()

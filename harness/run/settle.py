@@ -25,7 +25,7 @@ class Settled:
 
 @dataclass(frozen=True)
 class Settler:
-    """Waits on the live view; the schedulers' queues tell what the API does not: a refused pod that is due for a retry."""
+    """Waits on the live view; the schedulers' queues tell what the API does not: refused pods due for a retry."""
 
     live: Live
     schedulers: Sequence[Scheduler]

@@ -6,8 +6,8 @@ from typing import Any
 
 import yaml
 
-from harness.errors import ClusterError, VariantError
 from harness.cluster.base import Scheduler
+from harness.errors import ClusterError, VariantError
 
 DEFAULT_SCHEDULER = "default-scheduler"
 
@@ -15,7 +15,7 @@ DEFAULT_SCHEDULER = "default-scheduler"
 def render(kubeconfig: Path, profiles: Sequence[dict[str, Any]] = ({"schedulerName": DEFAULT_SCHEDULER},)) -> str:
     """Return a configuration as YAML.
 
-    Client limits are off for every variant: kube-scheduler's own 50 requests a second would be what a comparison measures.
+    Client limits are off for every variant: kube-scheduler's own 50 requests a second are what would be compared.
     One scheduler of a kind runs, so nobody is elected.
     """
     document = {
@@ -41,7 +41,7 @@ def prove_live(scheduler: Scheduler, config: str) -> None:
         raise VariantError(
             f"kube-scheduler does not tell its configuration: {error}. Its log: {scheduler.log}"
         ) from error
-    live = next(iter(page.values()), {})
+    live: dict[str, Any] = next(iter(page.values()), {})
     expected = [profile["schedulerName"] for profile in wanted["profiles"]]
     seen = [profile.get("schedulerName") for profile in live.get("profiles", ())]
     if seen != expected:

@@ -1,4 +1,4 @@
-"""Talks to a cluster's etcd directly, through its JSON gateway on a Unix socket: for what the API server has no request."""
+"""Talks to etcd directly, through its JSON gateway on a Unix socket: for what the API server has no request."""
 
 import base64
 import http.client

@@ -6,8 +6,8 @@ from pathlib import Path
 from harness.cluster import kubeconfig
 from harness.cluster.embedded.certificates import Authority, Identity
 
-# What scheduling needs and no more: workloads become pods, deleted owners take their pods along, nodes get and lose the
-# taints of their condition, disruption budgets count, service accounts exist. Every controller left out is idle CPU saved.
+# What scheduling needs and no more: workloads become pods, deleted owners take their pods along, nodes get and lose
+# the taints of their condition, disruption budgets count, service accounts exist. What is left out is idle CPU saved.
 CONTROLLERS = (
     "daemonset-controller",
     "deployment-controller",
@@ -150,7 +150,7 @@ def kwok(layout: Layout) -> list[str]:
 
 
 def lay_out(folder: Path, port: int, authority: Authority, stages: Path) -> Layout:
-    """Issue an identity to everyone who talks to the API server, each with the rights of its role, and write its files."""
+    """Give everyone who talks to the API server an identity with the rights of its role, and write the files."""
     identities = {
         "admin": authority.client("harness-admin", "system:masters"),
         # With a token per controller, as on a production cluster, every start would wait for a dozen tokens.

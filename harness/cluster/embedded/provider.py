@@ -22,7 +22,9 @@ from harness.errors import ClusterError
 from harness.process import Child
 
 # Two checks wait for bootstraps that the seed has done already, and tick only once a second.
-SERVING = "/readyz?exclude=poststarthook/rbac/bootstrap-roles&exclude=poststarthook/scheduling/bootstrap-system-priority-classes"
+SERVING = "/readyz?" + "&".join(
+    f"exclude=poststarthook/{hook}" for hook in ("rbac/bootstrap-roles", "scheduling/bootstrap-system-priority-classes")
+)
 
 
 class EmbeddedProvider:

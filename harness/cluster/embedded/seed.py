@@ -1,7 +1,7 @@
 """Makes the etcd data that every cluster starts from: one in which the API server's own bootstrap is done.
 
-Roles, system namespaces and service accounts are the same in every new cluster, and making them takes an API server more
-than a second. Made once per build, copied at every start. What belongs to one cluster alone is taken out again.
+Roles, system namespaces and service accounts are the same in every new cluster, and making them takes an API server
+more than a second. Made once per build, copied at every start. What belongs to one cluster alone is taken out again.
 """
 
 import hashlib

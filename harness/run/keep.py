@@ -1,0 +1,50 @@
+"""Keeps in the record what stands around a run: its inputs, the schedulers' metrics, the logs of its time."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import PurePosixPath
+
+from harness.cluster.base import Cluster, KeepsLogs
+from harness.errors import ClusterError
+from harness.record.write import RecordWriter
+from harness.scenario.model import Scenario
+from harness.variant.base import Installed
+
+
+def inputs(writer: RecordWriter, scenario: Scenario, installed: Installed) -> None:
+    """Write what the run was made from."""
+    writer.write_text("inputs/scenario.yaml", scenario.source)
+    for name, text in scenario.manifests.items():
+        # A manifest may lie outside the scenario's folder, but never outside the record.
+        inside = [part for part in PurePosixPath(name).parts if part not in {"..", "/"}]
+        writer.write_text("/".join(["inputs", *inside]), text)
+    writer.write_json("inputs/scenario.json", scenario.to_json())
+    writer.write_text("scheduler-config.yaml", installed.config)
+
+
+def metrics(writer: RecordWriter, name: str, installed: Installed) -> list[str]:
+    """Write the metrics of every scheduler; return a warning for each that does not tell them."""
+    pages, warnings = [], []
+    for scheduler_name, scheduler in installed.schedulers.items():
+        try:
+            pages.append(f"# scheduler: {scheduler_name}\n{scheduler.page('/metrics')}")
+        except ClusterError as error:
+            warnings.append(f"{name}: no metrics of {scheduler_name}: {error}")
+    writer.write_text(name, "\n".join(pages))
+    return warnings
+
+
+@contextlib.contextmanager
+def logs(cluster: Cluster, writer: RecordWriter) -> Iterator[None]:
+    """Copy what each part logs while the context lasts, also when it ends in an error."""
+    if not isinstance(cluster, KeepsLogs):
+        yield
+        return
+    begin = {name: path.stat().st_size for name, path in cluster.logs.items()}
+    try:
+        yield
+    finally:
+        for name, path in cluster.logs.items():
+            with path.open("rb") as stream:
+                stream.seek(begin.get(name, 0))
+                writer.write_text(f"logs/{name}.log", stream.read().decode(errors="replace"))
