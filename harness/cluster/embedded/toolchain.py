@@ -83,3 +83,18 @@ def _version(program: Path) -> str | None:
 
 def _key(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
+
+
+def main() -> None:
+    """Run the toolchain that a build would use, with the arguments given: `python -m … vet ./...`."""
+    from harness.cluster.embedded.releases import release  # noqa: PLC0415 - only this entry needs it
+
+    try:
+        go = find(release(None).go)
+    except MissingToolError as error:
+        sys.exit(str(error))
+    os.execve(go.program, [str(go.program), *sys.argv[1:]], {**os.environ, **go.environment()})  # noqa: S606
+
+
+if __name__ == "__main__":
+    main()

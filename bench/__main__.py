@@ -1,0 +1,82 @@
+"""`make bench`: interleaved rounds, medians and ratios, saved as JSON with the machine they were taken on."""
+
+import argparse
+import datetime
+import json
+import statistics
+from pathlib import Path
+from typing import Any
+
+from bench import embedded, kwokctl
+from harness.cluster.base import ClusterSpec
+from harness.cluster.embedded.build import binaries_for
+from harness.cluster.embedded.seed import seed_for
+from harness.progress import bar
+from harness.report.text import table
+from harness.run import machine
+
+# What the project promises: the most that a ratio or figure may be.
+BOUNDS = {
+    "ready / kwokctl": 0.7,
+    "verdict / kwokctl": 1.3,
+    "reset / new cluster": 0.1,
+    "idle CPU, % of a core": 10.0,
+}
+
+
+def main() -> None:
+    """Measure, print, save."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--out", type=Path, default=Path("reports/bench"))
+    arguments = parser.parse_args()
+    binaries = binaries_for(ClusterSpec())
+    seed_for(binaries)
+    yardstick = kwokctl.program()
+    rounds = []
+    with bar("Measuring", arguments.rounds) as advance:
+        for number in range(arguments.rounds):
+            rounds.append(
+                {"kwokctl_seconds": kwokctl.seconds_until_ready(yardstick, binaries), **embedded.run_command()}
+            )
+            advance(f"round {number + 1}")
+    costs = embedded.cluster_costs()
+    figures = _figures(rounds, costs)
+    document = {
+        "taken_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+        "machine": {**machine.fingerprint(), "load": machine.load_now()},
+        "kubernetes": binaries.kubernetes,
+        "rounds": rounds,
+        "costs": costs,
+        "figures": figures,
+    }
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    path = arguments.out / f"start-{datetime.datetime.now().astimezone():%Y%m%d-%H%M%S}.json"
+    path.write_text(json.dumps(document, indent=2))
+    rows = [
+        [name, f"{value:.3g}", BOUNDS[name], "yes" if value <= BOUNDS[name] else "NO"]
+        for name, value in figures.items()
+    ]
+    print(table(rows, ["figure", "measured", "bound", "within"]))
+    print(
+        f"kwokctl {_median(rounds, 'kwokctl_seconds'):.2f} s, ready {_median(rounds, 'ready_seconds'):.2f} s, "
+        f"verdict {_median(rounds, 'verdict_seconds'):.2f} s, {costs['resident_mib']} MiB resident; saved: {path}"
+    )
+
+
+def _figures(rounds: list[dict[str, float]], costs: dict[str, Any]) -> dict[str, float]:
+    # Round by round: what disturbs one round disturbs both of its sides.
+    return {
+        "ready / kwokctl": statistics.median(one["ready_seconds"] / one["kwokctl_seconds"] for one in rounds),
+        "verdict / kwokctl": statistics.median(one["verdict_seconds"] / one["kwokctl_seconds"] for one in rounds),
+        "reset / new cluster": costs["reset_seconds"] / costs["new_cluster_seconds"],
+        "idle CPU, % of a core": costs["idle_cpu_percent_of_a_core"],
+    }
+
+
+def _median(rounds: list[dict[str, float]], name: str) -> float:
+    return statistics.median(one[name] for one in rounds)
+
+
+if __name__ == "__main__":
+    main()
