@@ -34,12 +34,12 @@ def main() -> None:
     seed_for(binaries)
     yardstick = kwokctl.program()
     rounds = []
-    with bar("Measuring", arguments.rounds) as advance:
+    with bar("Measuring", arguments.rounds) as shown:
         for number in range(arguments.rounds):
             rounds.append(
                 {"kwokctl_seconds": kwokctl.seconds_until_ready(yardstick, binaries), **embedded.run_command()}
             )
-            advance(f"round {number + 1}")
+            shown.advance(f"round {number + 1}")
     costs = embedded.cluster_costs()
     figures = _figures(rounds, costs)
     document = {

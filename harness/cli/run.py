@@ -160,10 +160,11 @@ def _check(chosen: Sequence[Scenario], variants: Sequence[str], plan: Sequence[P
 def _carry_out(plan: Sequence[Planned], session: Session) -> Iterator[RunSummary | Failure]:
     records: list[Record] = []
     compared: list[Record] = []
-    with bar("Running scenarios", len(plan)) as advance:
+    with bar("Running scenarios", len(plan)) as shown:
         for planned in plan:
             try:
-                record = read(session.run(planned.scenario, planned.variant, seed=planned.seed))
+                shown.show(f"{planned.title}: waiting for the cluster")
+                record = read(session.run(planned.scenario, planned.variant, seed=planned.seed, report=shown.show))
             except InputError as error:
                 yield Failure(planned, error)
             except HarnessError as error:
@@ -176,7 +177,7 @@ def _carry_out(plan: Sequence[Planned], session: Session) -> Iterator[RunSummary
                     compared.append(record)
                 else:
                     yield _judged(record, ())
-            advance(planned.title)
+            shown.advance(planned.title)
     # What is compared with other runs is judged when all of them are there.
     yield from (_judged(record, records) for record in compared)
 

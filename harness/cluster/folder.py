@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
@@ -16,6 +17,8 @@ from harness.errors import ClusterError, InputError
 from harness.paths import state_folder
 
 DESCRIPTION = "cluster.json"
+# It becomes a folder that is emptied and removed, so it must never lead to another; and sockets want short paths.
+NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
 
 
 @dataclass(frozen=True)
@@ -35,10 +38,12 @@ class ClusterFolder:
         """Make the folder of a new cluster, and remove it at the end.
 
         Raises:
-            InputError: a cluster of that name runs already.
+            InputError: a cluster of that name runs already, or it is no name.
             ClusterError: the folder cannot be made, for example because the disk is full.
         """
-        name = name or f"c{secrets.token_hex(3)}"
+        name = f"c{secrets.token_hex(3)}" if name is None else name
+        if not NAME.fullmatch(name):
+            raise InputError(f'cluster "{name}": a name has 1 to 30 small letters, digits and dashes, first a letter')
         lock = FileLock(_locks() / f"{name}.lock", timeout=0)
         try:
             lock.acquire()

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from harness.clock import SYSTEM, Clock
-from harness.errors import ApiError, HarnessError
+from harness.errors import ApiError, ClusterError, HarnessError
 from harness.kube import GONE, Kube, Object, Stream
 
 
@@ -67,15 +67,17 @@ class Follower:
         try:
             while not self._stopping.is_set():
                 self._follow_once()
-        except HarnessError as error:
+        except Exception as error:  # noqa: BLE001 - a thread that ended silently would leave a hole in the record
             if not self._stopping.is_set():
-                self.error = error
+                self.error = error if isinstance(error, HarnessError) else ClusterError(self._loss(error))
+
+    def _loss(self, error: Exception) -> str:
+        return f"WATCH {self._path}: broken off by {type(error).__name__}: {error}; what happened since was not seen"
 
     def _follow_once(self) -> None:
-        stream = self._stream or self._kube.watch(self._path, self._version)
-        self._stream = stream
         try:
-            for change in stream:
+            self._stream = self._stream or self._kube.watch(self._path, self._version)
+            for change in self._stream:
                 self._take(change["type"], change["object"])
         except ApiError as error:
             if error.status != GONE:

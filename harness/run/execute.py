@@ -120,7 +120,7 @@ class _Run:
         choices = random.Random(seed)  # noqa: S311 - repeatable on purpose
         stage = Stage(self._scenario, self._cluster, observation.live, settle, choices)
         for index, step in enumerate(_with_final_settle(self._scenario.steps)):
-            self._report(f"step {index + 1}: {step.op}")
+            self._report(f"{self._scenario.name}[{self._scenario.size}]: step {index + 1}, {step.op}")
             self._step(step, index, stage)
             if self._unsettled:
                 # What comes next was written for a settled cluster; the judge tells what did not settle and why.

@@ -71,12 +71,16 @@ def is_built(wanted: Release) -> bool:
 def _load(folder: Path) -> Binaries:
     try:
         facts = json.loads((folder / FACTS).read_text())
-    except OSError:
+        binaries = Binaries(folder.resolve(), facts["kubernetes"], facts["etcd"], facts["kwok"])
+        whole = binaries.program.is_file() and binaries.stages.is_file()
+    except (OSError, ValueError, KeyError):
+        whole = False
+    if not whole:
         raise InputError(
             f"{folder}: no built control plane there ({PROGRAM}, {STAGES} and {FACTS} expected); name a folder that "
             '"harness build" printed, or leave --controlplane-bin and HARNESS_CONTROLPLANE out to build one'
-        ) from None
-    return Binaries(folder.resolve(), facts["kubernetes"], facts["etcd"], facts["kwok"])
+        )
+    return binaries
 
 
 def _folder(wanted: Release) -> Path:
@@ -123,8 +127,8 @@ def _compile(wanted: Release, go: toolchain.Toolchain, output: Path) -> None:
         shutil.copy(wanted.module_file.with_suffix(".sum"), module.with_suffix(".sum"))
 
         def run_go(*arguments: str, title: str, total: int | None = None) -> str:
-            with progress.bar(title, total) as advance:
-                return run([str(go.program), *arguments, "."], cwd=source, env=go.environment(), on_line=advance)
+            with progress.bar(title, total) as shown:
+                return run([str(go.program), *arguments, "."], cwd=source, env=go.environment(), on_line=shown.advance)
 
         packages = run_go("list", f"-modfile={module}", "-deps", title="Fetching Go modules")
         run_go(

@@ -21,6 +21,7 @@ from harness.cluster.folder import ClusterFolder
 from harness.errors import ClusterError
 from harness.process import Child
 
+SEED_MIB = 70
 # Two checks wait for bootstraps that the seed has done already, and tick only once a second.
 SERVING = "/readyz?" + "&".join(
     f"exclude=poststarthook/{hook}" for hook in ("rbac/bootstrap-roles", "scheduling/bootstrap-system-priority-classes")
@@ -68,8 +69,10 @@ def _plant(seed: Path, data: Path) -> None:
     try:
         # Copied, not linked: etcd writes to it.
         shutil.copytree(seed, data)
-    except (OSError, shutil.Error) as error:
-        raise ClusterError(f"{data}: cannot be written: {error}; free some room or set HARNESS_STATE") from error
+    except OSError as error:
+        free_mib = shutil.disk_usage(data.parent).free // 2**20
+        why = f"about {SEED_MIB} MiB are needed, {free_mib} are free" if free_mib < SEED_MIB else str(error)
+        raise ClusterError(f"{data}: cannot be written: {why}; free some room or set HARNESS_STATE") from error
 
 
 def _start(layout: parts.Layout, supervisor: Supervisor, api: LoopbackPages) -> None:
