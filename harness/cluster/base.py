@@ -105,6 +105,10 @@ class ClusterProvider(Protocol):
         """Return the word that chooses it."""
         ...
 
+    def prepare(self, spec: ClusterSpec) -> None:
+        """Do ahead of time what takes minutes the first time, showing progress; nothing when it is done already."""
+        ...
+
     def cluster(self, spec: ClusterSpec) -> AbstractContextManager[Cluster]:
         """Bring up a cluster for as long as the context lasts."""
         ...

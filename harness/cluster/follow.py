@@ -77,6 +77,9 @@ class Follower:
     def _follow_once(self) -> None:
         try:
             self._stream = self._stream or self._kube.watch(self._path, self._version)
+            if self._stopping.is_set():
+                # Who stops us closed the stream before this one.
+                self._stream.close()
             for change in self._stream:
                 self._take(change["type"], change["object"])
         except ApiError as error:

@@ -73,7 +73,7 @@ def _load(folder: Path) -> Binaries:
         facts = json.loads((folder / FACTS).read_text())
         binaries = Binaries(folder.resolve(), facts["kubernetes"], facts["etcd"], facts["kwok"])
         whole = binaries.program.is_file() and binaries.stages.is_file()
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, TypeError):
         whole = False
     if not whole:
         raise InputError(

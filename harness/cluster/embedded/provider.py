@@ -33,6 +33,10 @@ class EmbeddedProvider:
 
     name = "embedded"
 
+    def prepare(self, spec: ClusterSpec) -> None:
+        """Build the control plane and its first state."""
+        seed_for(binaries_for(spec))
+
     @contextlib.contextmanager
     def cluster(self, spec: ClusterSpec) -> Iterator[EmbeddedCluster]:
         """Bring up a control plane without a scheduler; nodes and schedulers are added by who needs them."""
