@@ -6,6 +6,8 @@ from pathlib import Path
 
 import platformdirs
 
+from harness.errors import InputError
+
 PACKAGE = Path(__file__).parent
 
 
@@ -23,6 +25,9 @@ def state_folder() -> Path:
     override = os.environ.get("HARNESS_STATE")
     folder = Path(override) if override else Path(tempfile.gettempdir()) / f"harness-{os.getuid()}"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if folder.stat().st_uid != os.getuid():
+        # Anybody may have made a folder of this name in a shared place; keys do not go there.
+        raise InputError(f"{folder}: belongs to another user; set HARNESS_STATE to a folder of yours")
     return folder
 
 

@@ -13,7 +13,9 @@ import psutil
 from harness import process
 from harness.cli.options import cluster_options, json_option
 from harness.clock import WaitTimeoutError, wait_until
+from harness.cluster.base import ClusterSpec
 from harness.cluster.folder import ClusterFolder, folders, remove_abandoned
+from harness.cluster.registry import provider as make_provider
 from harness.errors import ClusterError, InputError
 from harness.paths import state_folder
 from harness.report.text import table
@@ -43,6 +45,8 @@ def up(
       harness up --nodes 5
       export KUBECONFIG=$(harness up --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["kubeconfig"])')
     """
+    # Here and not in the background: a first build takes minutes, and its progress is for whoever waits.
+    make_provider(provider).prepare(ClusterSpec(kubernetes=kubernetes, binaries=controlplane_bin))
     arguments = ["--nodes", str(nodes), "--variant", variant, "--cluster", provider]
     for option, value in (("--name", name), ("--kubernetes", kubernetes), ("--controlplane-bin", controlplane_bin)):
         arguments += [option, str(value)] if value else []

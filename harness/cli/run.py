@@ -11,6 +11,7 @@ import click
 
 from harness.cli.options import cluster_options, json_option
 from harness.cluster.base import ClusterSpec
+from harness.cluster.registry import provider as make_provider
 from harness.errors import HarnessError, InputError
 from harness.expect.judge import judge
 from harness.paths import runs_folder, shipped
@@ -113,6 +114,7 @@ def run(
     ]
     _check(chosen, variants, plan)
     spec = ClusterSpec(kubernetes=kubernetes, binaries=controlplane_bin)
+    make_provider(provider).prepare(spec)
     done: list[RunSummary] = []
     failures: list[Failure] = []
     with Session(provider, spec, out or runs_folder(), sys.argv) as session:
