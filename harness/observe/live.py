@@ -30,6 +30,7 @@ class Live:
         self._alive_by_owner: Counter[str] = Counter()
         self._refused_by_owner: Counter[str] = Counter()
         self._restless: dict[str, Line] = {}
+        self._refused = 0
         self._last_change = clock.now()
 
     def pod(self, line: Line) -> None:
@@ -79,6 +80,15 @@ class Live:
         with self._changed:
             return sum(1 for pod in self._pods.values() if _reason(pod) == "SchedulerError")
 
+    def may_stir(self) -> bool:
+        """Return whether something at rest may be woken by news that is still on its way.
+
+        A refused pod is, by any change that could make room for it; a DaemonSet is, by a new node.
+        """
+        with self._changed:
+            daemons = any(line["kind"] == "DaemonSet" for line in self._workloads.values())
+            return daemons or self._refused > 0
+
     def moves(self) -> bool:
         """Return whether anything is not at rest; stops at the first that is not."""
         with self._changed:
@@ -117,11 +127,13 @@ class Live:
         self._changed.notify_all()
 
     def _count(self, line: Line | None, step: int) -> None:
-        if line is None or not line["owner"] or line["terminating"] or line["phase"] in ENDED:
+        if line is None or line["terminating"] or line["phase"] in ENDED:
             return
-        self._alive_by_owner[line["owner"]["uid"]] += step
-        if line["node"] is None and _reason(line):
-            self._refused_by_owner[line["owner"]["uid"]] += step
+        refused = step if line["node"] is None and _reason(line) else 0
+        self._refused += refused
+        if line["owner"]:
+            self._alive_by_owner[line["owner"]["uid"]] += step
+            self._refused_by_owner[line["owner"]["uid"]] += refused
 
     def _pod_moves(self, line: Line) -> str | None:
         if line["terminating"]:

@@ -35,7 +35,7 @@ def comparison_text(runs: Sequence[RunSummary]) -> str:
             [*key, f"{group['ok'].sum()}/{len(group)}", _span(group["running"]), _span(group["pending"]), *times]
         )
     headers = [*keys, "held", "running", "pending", *(f"p{p} ms" for p in PERCENTILES)]
-    return table(rows, headers)
+    return f"{table(rows, headers)}\n(p50 to p99: from a pod's creation to its binding)"
 
 
 def _span(values: Iterable[int]) -> str:

@@ -9,8 +9,10 @@ from harness.errors import ClusterError
 from harness.observe.live import Live
 from harness.observe.metrics import queue_depth
 
-# Longer than an event takes from the API server to every controller on a busy machine.
+# Longer than an event takes from the API server to a controller.
 QUIET_SECONDS = 0.2
+# The same on a machine that is busy: for what only looks at rest until a scheduler or controller has heard the news.
+LONG_QUIET_SECONDS = 0.6
 CHECK_SECONDS = 0.25
 QUEUE_POLL_SECONDS = 0.05
 
@@ -43,17 +45,22 @@ class Settler:
         while True:
             self.check()
             waited = self.clock.now() - start
+            restless_seconds = self._quiet_needed() - self.live.quiet_seconds()
             if waited >= timeout_seconds:
-                return Settled(waited, tuple(self.live.movements() or self._queued()))
+                stir = ["objects keep changing, though none has far to go"] if restless_seconds > 0 else []
+                return Settled(waited, tuple(self.live.movements() or self._queued() or stir))
             left = timeout_seconds - waited
             if self.live.moves():
                 self.live.wait_for_change(min(CHECK_SECONDS, left))
-            elif (quiet := self.live.quiet_seconds()) < QUIET_SECONDS:
-                self.live.wait_for_change(min(QUIET_SECONDS - quiet, left))
+            elif restless_seconds > 0:
+                self.live.wait_for_change(min(restless_seconds, left))
             elif self._queued():
                 self.live.wait_for_change(min(QUEUE_POLL_SECONDS, left))
             else:
                 return Settled(waited)
+
+    def _quiet_needed(self) -> float:
+        return LONG_QUIET_SECONDS if self.live.may_stir() else QUIET_SECONDS
 
     def _queued(self) -> list[str]:
         """Return, in words, the pods that a scheduler will try again by itself."""
