@@ -18,12 +18,17 @@ A message reads: where: what was seen, against what was expected; next move.
 """
 
 from collections.abc import Sequence
+from pathlib import Path
+
+SHOWN_LINES = 40
 
 
 class HarnessError(Exception):
     """Base of everything that is not a failed expectation."""
 
     exit_code = 3
+    record: Path | None = None
+    """What had been seen when it happened, if a run was going on."""
 
 
 class InputError(HarnessError):
@@ -59,7 +64,8 @@ class CommandError(HarnessError):
         self.command = tuple(command)
         self.command_exit_code = exit_code
         self.output = output
-        super().__init__(f"{' '.join(command)}: exit code {exit_code}\n{output.strip()}")
+        end = "\n".join(output.strip().splitlines()[-SHOWN_LINES:])
+        super().__init__(f"{' '.join(command)}: exit code {exit_code}\n{end}")
 
 
 class ClusterError(HarnessError):

@@ -5,9 +5,12 @@ and the child leaves when it sees the end of it (the control plane's own binary 
 """
 
 import contextlib
+import functools
 import os
+import shutil
 import signal
 import subprocess
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +41,7 @@ def run(
         CommandError: the command failed; an interrupted command is ended with its whole process group.
     """
     process = subprocess.Popen(
-        list(command),
+        [*_ends_with_us(), *command],
         cwd=cwd,
         env={**os.environ, **(env or {})},
         stdin=subprocess.DEVNULL,
@@ -64,8 +67,18 @@ def run(
         if process.stdout:
             process.stdout.close()
     if code:
-        raise CommandError(command, code, "".join(list(lines)[-40:]))
+        raise CommandError(command, code, "".join(lines))
     return "".join(lines)
+
+
+@functools.cache
+def _ends_with_us() -> tuple[str, ...]:
+    """Return what makes a command that knows no lifeline end when we are killed, where the system offers it.
+
+    The kernel watches the thread that starts the command, and `run` keeps that thread until the command has ended.
+    """
+    setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
+    return (setpriv, "--pdeathsig", "KILL", "--") if setpriv else ()
 
 
 class Child:
@@ -94,7 +107,7 @@ class Child:
     @property
     def died(self) -> bool:
         """Return whether it ended without having been asked to."""
-        return self.ended.is_set() and not self._stopping
+        return not self._stopping and self._has_ended()
 
     def release(self) -> None:
         """Let a child that was started held begin its work."""
@@ -126,6 +139,16 @@ class Child:
         code = self.exit_code
         how = f"was ended by signal {-code}" if code is not None and code < 0 else f"exited with code {code}"
         return f"{self.name} (pid {self.pid}) {how}. Last lines of {self.log}:\n{self.tail()}"
+
+    def _has_ended(self) -> bool:
+        if self.ended.is_set() or not hasattr(os, "waitid"):
+            return self.ended.is_set()
+        # Asked of the kernel: the thread that waits may not have had its turn yet.
+        try:
+            gone = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:
+            gone = True
+        return gone and self.ended.wait(1.0)
 
     def _signal(self, number: int) -> None:
         if not self.ended.is_set():

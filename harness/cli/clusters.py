@@ -132,7 +132,7 @@ def clean() -> int:
       harness clean
     """
     removed = remove_abandoned()
-    print(f"removed {len(removed)} left-over clusters: {', '.join(removed)}" if removed else "nothing was left behind")
+    print(f"removed what was left of {', '.join(removed)}" if removed else "nothing was left behind")
     return 0
 
 

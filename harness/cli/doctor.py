@@ -1,6 +1,7 @@
 """`harness doctor` and `harness build`: what this machine has, what is missing, and making it ready ahead of time."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 from typing import Any
@@ -79,8 +80,10 @@ def _examine() -> dict[str, Any]:
         }
         for release in known
     ]
+    named = os.environ.get("HARNESS_CONTROLPLANE")
     return {
-        "ok": go is not None or any(version["built"] for version in versions),
+        "ok": bool(go or named) or any(version["built"] for version in versions),
+        "controlplane": f"Kubernetes {binaries_for(ClusterSpec()).kubernetes} in {named}" if named else None,
         "harness": __version__,
         "go": go,
         "problem": problem,
@@ -105,6 +108,7 @@ def _text(facts: dict[str, Any]) -> str:
         f"Go          {go['version']} ({go['origin']}: {go['program']})"
         if go
         else f"Go          MISSING: {facts['problem']}",
+        *([f"prebuilt    {facts['controlplane']} (HARNESS_CONTROLPLANE)"] if facts["controlplane"] else []),
         f"clusters    {', '.join(facts['clusters'])}",
         f"variants    {', '.join(facts['variants'])}",
     ]

@@ -68,12 +68,10 @@ def main(arguments: list[str] | None = None) -> None:
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         code: Any = cli.main(arguments, prog_name="harness", standalone_mode=False)
-    except click.exceptions.Abort:
-        code = INTERRUPTED
     except click.ClickException as error:
         error.show()
         code = error.exit_code
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, click.exceptions.Abort):
         print("interrupted; everything that was started has been stopped", file=sys.stderr)
         code = INTERRUPTED
     except HarnessError as error:

@@ -59,10 +59,12 @@ class Failure:
             "seed": planned.seed,
             "ok": False,
             "error": str(self.error),
+            "settled": False,
             "pods": {},
             "placements": {},
             "verdicts": [],
-            "record": None,
+            "warnings": [],
+            "record": str(self.error.record) if self.error.record else None,
         }
 
 
@@ -195,7 +197,7 @@ def _show(result: RunSummary | Failure, *, verbose: bool) -> None:
     from harness.report.text import run_text  # noqa: PLC0415 - only for people
 
     if isinstance(result, Failure):
-        print(f"ERROR {result.planned.title}: {describe(result.error)}")
+        print(f"ERROR {result.planned.title}: {describe(result.error).removeprefix('error: ')}")
     else:
         print(run_text(result, verbose=verbose))
 

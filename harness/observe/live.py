@@ -43,7 +43,8 @@ class Live:
             else:
                 self._pods[line["uid"]] = line
                 self._count(line, 1)
-                if self._pod_moves(line):
+                # Nodes come over another watch: one that is not seen yet may be there in a moment.
+                if self._pod_moves(line) or (line["phase"] == "Pending" and line["node"]):
                     self._restless[line["uid"]] = line
             self._touch()
 

@@ -58,7 +58,9 @@ def run_scenario(
 
     def run(scenario: "str | Path | Scenario", size: str | None = None, seed: int | None = None) -> "JudgedRun":
         chosen_seed = request.config.getoption("--sched-seed") if seed is None else seed
-        roots = [request.path.parent, request.config.rootpath / "scenarios"]
+        if isinstance(scenario, str | Path) and (request.path.parent / scenario).exists():
+            scenario = request.path.parent / scenario
+        roots = [request.config.rootpath / "scenarios"]
         judged = run_and_judge(sched_session, scenario, variant.variant, size=size, seed=chosen_seed, roots=roots)
         runs.append(judged)
         return judged
@@ -69,6 +71,7 @@ def run_scenario(
 @pytest.fixture
 def scenario_run(request: pytest.FixtureRequest, run_scenario: "Callable[..., JudgedRun]") -> "JudgedRun":
     """One scenario of the test's folder, carried out: trouble here is an ERROR, what the test rejects a FAILED."""
+    __tracebackhide__ = True  # a broken file is told by its own lines, not by ours
     case: Any = request.param
     if isinstance(case, Broken):
         raise case.error

@@ -26,6 +26,7 @@ class JudgedRun(RunSummary):
 
     def assert_held(self) -> None:
         """Fail the test, with the evidence, unless everything held."""
+        __tracebackhide__ = True  # the evidence tells more than our own lines
         sentences = [verdict.sentence() for verdict in self.verdicts if not verdict.ok]
         if sentences:
             raise ExpectationFailed("\n".join([f"{self.title}:", *sentences, f"record: {self.record.path}"]))

@@ -53,6 +53,7 @@ def execute(request: RunRequest, cluster: Cluster, installed: Installed, report:
         run.carry_out(request.seed)
     except HarnessError as caught:
         error = caught
+        caught.record = writer.path
         caught.add_note(f"What was seen until then: {writer.path}")
         raise
     except BaseException as caught:

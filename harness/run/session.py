@@ -7,10 +7,11 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from harness import progress
 from harness.clock import SYSTEM
 from harness.cluster.base import Cluster, ClusterSpec
 from harness.cluster.registry import provider
-from harness.errors import InputError
+from harness.errors import ClusterError, InputError
 from harness.run.execute import Report, RunRequest, execute
 from harness.scenario.model import Scenario
 from harness.variant.base import Installed
@@ -25,7 +26,6 @@ class Session:
     spec: ClusterSpec
     runs_folder: Path
     command: Sequence[str] = ()
-    ready_seconds: float | None = None
     _cluster: Cluster | None = None
     _installed: Installed | None = None
     _dirty: bool = False
@@ -38,10 +38,7 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        try:
-            self._variant_stack.close()
-        finally:
-            self._cluster_stack.close()
+        self._end_cluster()
 
     @property
     def cluster(self) -> Cluster:
@@ -52,6 +49,7 @@ class Session:
 
     def install(self, name: str) -> Installed:
         """Return the named variant, active; another one that was is removed first."""
+        self._leave_broken_cluster()
         if self._installed is None or self._installed.variant != name:
             wanted = variant(name)
             self._installed = None
@@ -61,9 +59,14 @@ class Session:
 
     def empty(self) -> None:
         """Leave the cluster as it was when new."""
+        self._leave_broken_cluster()
         if self._dirty:
-            self.cluster.reset()
-            self._dirty = False
+            try:
+                self.cluster.reset()
+                self._dirty = False
+            except ClusterError as error:
+                progress.note(f"the cluster could not be emptied and is replaced by a new one: {error}")
+                self._end_cluster()
 
     def touch(self) -> None:
         """Note that somebody changes the cluster, so that the next user gets it emptied."""
@@ -75,9 +78,25 @@ class Session:
             declared = ", ".join(scenario.variants)
             raise InputError(f'{scenario.path}: variant "{variant_name}": the scenario is declared for {declared} only')
         start = SYSTEM.now()
-        installed = self.install(variant_name)
         self.empty()
+        installed = self.install(variant_name)
         ready_seconds = SYSTEM.now() - start
         self.touch()
         request = RunRequest(scenario, seed, self.runs_folder, self.provider, self.command, round(ready_seconds, 6))
         return execute(request, self.cluster, installed, report)
+
+    def _leave_broken_cluster(self) -> None:
+        """Give up a cluster that lost a part: it is not repaired, and who comes next gets a new one."""
+        if self._cluster is None:
+            return
+        try:
+            self._cluster.check()
+        except ClusterError:
+            self._end_cluster()
+
+    def _end_cluster(self) -> None:
+        self._cluster, self._installed, self._dirty = None, None, False
+        try:
+            self._variant_stack.close()
+        finally:
+            self._cluster_stack.close()

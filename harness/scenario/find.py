@@ -81,8 +81,8 @@ def _named(name: str, roots: Sequence[Path]) -> list[Path]:
         return _below_or_error(path)
     if "/" in name and path.suffix in SUFFIXES and not any((root / name).is_file() for root in roots):
         raise ScenarioError([f"{name}: no such file"])
-    by_name = _by_name(roots)
-    matches = by_name.get(name, [])
+    # What stands in an earlier root hides what has the same name in a later one.
+    matches = next((found for root in roots if (found := _by_name([root]).get(name))), [])
     if len(matches) > 1:
         places = listed(str(match) for match in matches)
         raise ScenarioError([f"scenario {shown(name)}: {len(matches)} files have this name; give a path: {places}"])
@@ -93,6 +93,7 @@ def _named(name: str, roots: Sequence[Path]) -> list[Path]:
             return _below_or_error(place)
         if place.is_file():
             return [_scenario_file(place)]
+    by_name = _by_name(roots)
     known = sorted(word for word, places in by_name.items() if any(MUST_FAIL not in p.parts for p in places))
     hint = f"{did_you_mean(name, by_name)} known: {listed(known)}"
     raise ScenarioError([f"scenario {shown(name)}: neither a path nor a scenario in {_places(roots)}{hint}"])
@@ -121,7 +122,9 @@ def _below(folder: Path) -> list[Path]:
     found = []
     for path in sorted(folder.rglob("*")):
         parts = path.relative_to(folder).parts
-        if path.suffix in SUFFIXES and MANIFESTS not in parts[:-1] and not any(p.startswith(".") for p in parts):
+        meant = path.suffix in SUFFIXES and MANIFESTS not in parts[:-1] and not any(p.startswith(".") for p in parts)
+        # A record keeps a copy of its scenario, which is not meant to be run in its place.
+        if meant and not (path.parent.name == "inputs" and (path.parent.parent / "run.json").exists()):
             found.append(path)
     return [path for path in found if path.is_file()]
 

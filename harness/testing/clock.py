@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+SHORTEST_PAUSE_SECONDS = 1e-6
+
 
 class FakeClock:
     """A clock whose pauses cost nothing; what was planned `at` a moment happens when a pause reaches it."""
@@ -16,7 +18,8 @@ class FakeClock:
 
     def pause(self, seconds: float) -> None:
         """Let `seconds` pass, and with them everything that was planned for this time, in order."""
-        end = self._now + seconds
+        # As on a machine, time moves on however short the pause: or rounding could keep a loop waiting for ever.
+        end = self._now + max(seconds, SHORTEST_PAUSE_SECONDS)
         while self._planned and self._planned[0][0] <= end:
             moment, action = self._planned.pop(0)
             self._now = max(self._now, moment)

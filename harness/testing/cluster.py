@@ -143,6 +143,9 @@ class FakeProvider:
         self._folder = folder
         self.made: list[FakeCluster] = []
 
+    def prepare(self, spec: ClusterSpec) -> None:
+        """Do nothing: a fake is always ready."""
+
     @contextlib.contextmanager
     def cluster(self, spec: ClusterSpec) -> Iterator[FakeCluster]:
         """Give a new, empty cluster."""

@@ -12,7 +12,7 @@ from harness import progress
 from harness.cluster.base import ClusterSpec
 from harness.cluster.embedded import cache, toolchain
 from harness.cluster.embedded.releases import Release, release
-from harness.errors import BuildError, CommandError, InputError
+from harness.errors import SHOWN_LINES, BuildError, CommandError, InputError
 from harness.paths import cache_folder, shipped
 from harness.process import run
 
@@ -104,7 +104,7 @@ def _build(wanted: Release, draft: Path) -> None:
         (draft / FACTS).write_text(json.dumps(facts, indent=2))
     except CommandError as error:
         raise BuildError(
-            f"building Kubernetes {wanted.version} failed: {error}\n"
+            f"building Kubernetes {wanted.version} failed: {_complaints(error.output)}\n"
             "Go needs its module proxy (GOPROXY) and about 4 GB of disk (GOCACHE, GOMODCACHE); "
             "run again, and the build goes on where it stopped."
         ) from error
@@ -113,6 +113,11 @@ def _build(wanted: Release, draft: Path) -> None:
             f"{draft}: {error.strerror}; a build needs about 4 GB of disk. "
             "Free some, or set HARNESS_CACHE, GOCACHE and GOMODCACHE to folders with room."
         ) from error
+
+
+def _complaints(output: str) -> str:
+    """Return what go said without the packages it listed on the way, which are single words."""
+    return "\n".join([line for line in output.splitlines() if " " in line][-SHOWN_LINES:])
 
 
 def _compile(wanted: Release, go: toolchain.Toolchain, output: Path) -> None:

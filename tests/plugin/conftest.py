@@ -1,0 +1,84 @@
+"""Runs pytest inside pytest, in a folder of its own, as a user of the plugin would."""
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.paths import cache_folder
+
+# Before pytester moves the home folder: nothing shall be built again.
+CACHE = cache_folder()
+FAKES = """
+import contextlib
+import pathlib
+import tempfile
+
+from harness.cluster.registry import CLUSTERS
+from harness.testing import FakeProvider
+
+
+class Provider(FakeProvider):
+    def __init__(self):
+        super().__init__(pathlib.Path(tempfile.mkdtemp()))
+
+    @contextlib.contextmanager
+    def cluster(self, spec):
+        with super().cluster(spec) as cluster:
+            yield cluster
+        pathlib.Path("ended").touch()
+
+
+CLUSTERS.built_in["fake"] = "fakes:Provider"
+"""
+SCENARIO_TEST = """
+def test_scenario(scenario_run):
+    scenario_run.assert_held()
+"""
+SCENARIO = """\
+name: {name}
+summary: Four pods on two nodes.
+nodes: [{{count: 2}}]
+steps: [{{op: createPods, count: 4}}]
+expect: [{{kind: count, running: {running}}}]
+"""
+
+RunPytest = Callable[..., pytest.RunResult]
+
+
+@pytest.fixture
+def folder(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with a provider of fake clusters and a test that runs the scenarios beside it."""
+    monkeypatch.setenv("HARNESS_CACHE", str(CACHE))
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    pytester.makepyfile(fakes=FAKES, test_it=SCENARIO_TEST)
+    pytester.makeconftest("import fakes")
+    return pytester.path
+
+
+@pytest.fixture
+def run_pytest(pytester: pytest.Pytester, folder: Path) -> RunPytest:
+    """Runs pytest there on fake clusters; every warning is an error."""
+
+    def run(*arguments: str, cluster: str = "fake") -> pytest.RunResult:
+        options = ["-p", "no:cacheprovider", "-W", "error", "--sched-cluster", cluster]
+        return pytester.runpytest_subprocess(*options, *arguments, timeout=300)
+
+    return run
+
+
+def write(folder: Path, name: str, running: int = 4, more: str = "") -> None:
+    """Write a scenario of four pods."""
+    (folder / f"{name}.yaml").write_text(SCENARIO.format(name=name, running=running) + more)
+
+
+def collected(result: pytest.RunResult) -> list[str]:
+    """Return the ids that `--collect-only -q` told, without the file's name."""
+    return [match[1] for line in result.outlines if (match := re.fullmatch(r"test_\w+\.py::(.*)", line))]
+
+
+def without_xdist() -> dict[str, str]:
+    """Return the environment without what marks this process as somebody's worker."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}

@@ -1,0 +1,192 @@
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.plugin.conftest import RunPytest, collected, write
+
+
+def test_every_option_has_the_prefix_and_an_explanation(run_pytest: RunPytest) -> None:
+    text = run_pytest("--help").stdout.str()
+    section = text.split("scheduler harness:")[1].split("\n\n")[0].split("\n\n")[0]
+    options = re.findall(r"^  (-\S+?)[=\s]", section, re.MULTILINE)
+    assert {"--sched-cluster", "--sched-variant", "--sched-size", "--sched-slow", "--sched-seed"} <= set(options)
+    assert all(option.startswith("--sched-") for option in options), options
+
+
+def test_markers_are_registered_and_explained(run_pytest: RunPytest) -> None:
+    text = run_pytest("--markers").stdout.str()
+    for name in ("default", "extender", "second_scheduler", "framework_plugin", "embedded", "kind", "slow"):
+        assert f"@pytest.mark.{name}: " in text
+
+
+def test_ids_are_readable_and_every_scenario_is_a_test(run_pytest: RunPytest, folder: Path) -> None:
+    sizes = "sizes:\n- {name: small}\n- {name: large}\n"
+    write(folder, "one")
+    write(folder, "two", more=sizes)
+    assert collected(run_pytest("--collect-only", "-q")) == [
+        "test_scenario[one/default-default]",
+        "test_scenario[two/small-default]",
+        "test_scenario[two/large-default]",
+    ]
+
+
+def test_tests_are_selected_by_id_size_variant_and_marker(run_pytest: RunPytest, folder: Path) -> None:
+    write(folder, "one")
+    write(folder, "two", more="sizes:\n- {name: small}\n- {name: large}\n")
+    write(folder, "three", more="variants: [extender]\n")
+
+    def ids(*arguments: str) -> list[str]:
+        found = collected(run_pytest("--collect-only", "-q", *arguments))
+        return [one.removeprefix("test_scenario[").removesuffix("]") for one in found]
+
+    assert ids("-k", "two and large") == ["two/large-default"]
+    assert ids("--sched-size", "small") == ["two/small-default"]
+    assert ids("-m", "default") == ["one/default-default", "two/small-default", "two/large-default"]
+    assert ids("-m", "extender") == []
+    assert ids("--sched-variant", "extender") == [
+        "one/default-extender",
+        "three/default-extender",
+        "two/small-extender",
+        "two/large-extender",
+    ]
+
+
+def test_slow_ones_wait_until_they_are_asked_for(run_pytest: RunPytest, folder: Path) -> None:
+    write(folder, "one", more="sizes:\n- {name: small}\n- {name: large, labels: [slow]}\n")
+    assert collected(run_pytest("--collect-only", "-q")) == ["test_scenario[one/small-default]"]
+    assert len(collected(run_pytest("--collect-only", "-q", "--sched-slow"))) == 2
+    assert collected(run_pytest("--collect-only", "-q", "-m", "slow")) == ["test_scenario[one/large-default]"]
+
+
+def test_a_marker_names_another_folder(run_pytest: RunPytest, folder: Path) -> None:
+    (folder / "elsewhere").mkdir()
+    write(folder / "elsewhere", "far")
+    (folder / "test_it.py").write_text(
+        "import pytest\n@pytest.mark.scenarios('elsewhere')\ndef test_scenario(scenario_run):\n    pass\n"
+    )
+    assert collected(run_pytest("--collect-only", "-q")) == ["test_scenario[far/default-default]"]
+
+
+def test_what_holds_passes_and_leaves_a_record(run_pytest: RunPytest, folder: Path) -> None:
+    write(folder, "one")
+    run_pytest().assert_outcomes(passed=1)
+    (record,) = (folder / "reports" / "runs").iterdir()
+    assert (record / "verdicts.json").is_file()
+    assert (folder / "ended").exists()
+
+
+def test_a_wrong_placement_is_failed_with_the_evidence(run_pytest: RunPytest, folder: Path) -> None:
+    write(folder, "wrong", running=5)
+    write(folder, "right")
+    result = run_pytest("-rA")
+    result.assert_outcomes(failed=1, passed=1)
+    assert result.ret == pytest.ExitCode.TESTS_FAILED
+    result.stdout.fnmatch_lines(
+        [
+            "*ExpectationFailed: wrong[[]default] default:*",
+            "*- scheduler harness: wrong[[]default] default -*",
+            "FAIL  wrong[[]default] default: 4 running*",
+            "*REJECTED*",
+            "*record: *wrong-default-default*",
+        ]
+    )
+    assert "scheduler harness: right" not in result.stdout.str()
+
+
+def test_a_broken_file_is_one_error_and_the_others_run(run_pytest: RunPytest, folder: Path) -> None:
+    write(folder, "right")
+    (folder / "broken.yaml").write_text("name: broken\nsummary: x\nsteps: [{op: jump}]\nexpect: []\n")
+    result = run_pytest()
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*broken.yaml:3: steps[[]0]*", "ERROR *test_scenario[[]broken-broken]*"])
+
+
+LOSES_A_PART = """
+import pytest
+from harness.testing import FakeCluster
+
+@pytest.fixture(autouse=True)
+def lossy(monkeypatch):
+    monkeypatch.setattr(FakeCluster, "add_nodes", lambda self, nodes: self.lose("etcd exited with code 1"))
+"""
+
+
+def test_trouble_with_the_infrastructure_is_an_error(run_pytest: RunPytest, folder: Path) -> None:
+    write(folder, "one")
+    (folder / "test_it.py").write_text(f"{LOSES_A_PART}\ndef test_scenario(scenario_run):\n    pass\n")
+    result = run_pytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*ClusterError: the cluster lost a part: etcd exited with code 1*"])
+
+
+def test_trouble_in_a_tests_own_body_is_an_error_too(run_pytest: RunPytest, folder: Path) -> None:
+    write(folder, "one")
+    (folder / "test_it.py").write_text(f"{LOSES_A_PART}\ndef test_own(run_scenario):\n    run_scenario('one.yaml')\n")
+    result = run_pytest()
+    result.assert_outcomes(errors=1)
+    assert result.ret != pytest.ExitCode.OK
+
+
+def test_an_unknown_provider_is_an_error_with_the_choices(run_pytest: RunPytest, folder: Path) -> None:
+    write(folder, "one")
+    result = run_pytest(cluster="moon")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(['*cluster "moon": not available; choose from: embedded*'])
+
+
+OWN_TESTS = """
+from harness.errors import ApiError
+
+def test_five_lines(run_scenario):
+    run = run_scenario("one.yaml", seed=3)
+    assert run.ok
+    assert run.counts()["running"] == 4
+    run.assert_held()
+
+def test_by_hand(cluster, variant):
+    assert cluster.kube.items("/api/v1/nodes") == []
+    assert variant.schedulers["default-scheduler"].page("/healthz") == "ok"
+    cluster.kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "mine"}})
+
+def test_after_it_everything_is_gone(cluster):
+    names = [item["metadata"]["name"] for item in cluster.kube.items("/api/v1/namespaces")]
+    assert names == ["default"]
+"""
+
+
+def test_a_person_can_write_tests_with_the_fixtures(run_pytest: RunPytest, folder: Path) -> None:
+    write(folder, "one")
+    (folder / "test_it.py").write_text(OWN_TESTS)
+    result = run_pytest("-v")
+    result.assert_outcomes(passed=3)
+    result.stdout.fnmatch_lines(["*test_five_lines[[]default]*PASSED*", "*test_by_hand[[]default]*PASSED*"])
+
+
+def test_the_cluster_ends_after_a_failed_test_too(run_pytest: RunPytest, folder: Path) -> None:
+    (folder / "test_it.py").write_text("def test_own(cluster):\n    assert not cluster\n")
+    run_pytest().assert_outcomes(failed=1)
+    assert (folder / "ended").exists()
+
+
+def test_a_run_without_scenarios_imports_no_kubernetes(run_pytest: RunPytest, folder: Path) -> None:
+    """The plugin is installed for every project of its environment, and must not slow down those."""
+    (folder / "test_it.py").write_text(
+        "import sys\ndef test_it():\n    assert not {'kubernetes', 'pandas', 'pydantic', 'locust'} & set(sys.modules)\n"
+    )
+    (folder / "conftest.py").write_text("")
+    run_pytest("-p", "no:locust", cluster="embedded").assert_outcomes(passed=1)
+
+
+def test_entry_point_and_conftest_do_not_clash(run_pytest: RunPytest, folder: Path) -> None:
+    write(folder, "one")
+    (folder / "conftest.py").write_text("import fakes\npytest_plugins = ['harness.pytest_plugin']\n")
+    run_pytest().assert_outcomes(passed=1)
+
+
+def test_the_plugin_of_locust_is_no_trouble(run_pytest: RunPytest, folder: Path) -> None:
+    write(folder, "one")
+    text = run_pytest("--help").stdout.str()
+    assert "--sched-cluster" in text
+    assert re.search(r"^ +(-H|--host)\b", text, re.MULTILINE), "locust's plugin is not loaded: this proves nothing"
+    run_pytest("-H", "http://localhost").assert_outcomes(passed=1)

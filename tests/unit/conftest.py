@@ -1,0 +1,26 @@
+"""Unit tests keep everything in their own folder, never see the caller's settings, and start no cluster."""
+
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from harness.cluster.registry import CLUSTERS
+from harness.testing import FakeProvider
+
+
+@pytest.fixture(autouse=True)
+def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("STATE", "CACHE", "RUNS"):
+        monkeypatch.setenv(f"HARNESS_{name}", str(tmp_path / f".{name.lower()}"))
+    monkeypatch.delenv("HARNESS_CONTROLPLANE", raising=False)
+
+
+@pytest.fixture
+def fake_provider(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> FakeProvider:
+    """The provider called "fake"."""
+    provider = FakeProvider(tmp_path / ".clusters")
+    monkeypatch.setitem(sys.modules, "fake_clusters", SimpleNamespace(make=lambda: provider))
+    monkeypatch.setitem(CLUSTERS.built_in, "fake", "fake_clusters:make")
+    return provider

@@ -1,0 +1,167 @@
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from harness.errors import ClusterError
+from harness.observe.live import Live
+from harness.run.settle import LONG_QUIET_SECONDS, QUIET_SECONDS, Settler
+from harness.testing import FakeClock
+from tests.unit.observe.given import REFUSED, node, pod, workload
+
+
+class PausingLive(Live):
+    """A view whose waits let fake time pass."""
+
+    def __init__(self, clock: FakeClock) -> None:
+        super().__init__(["default-scheduler"], clock)
+        self._own_clock = clock
+
+    def wait_for_change(self, timeout_seconds: float) -> None:
+        self._own_clock.pause(timeout_seconds)
+
+
+class Queue:
+    """A scheduler that only tells its queues."""
+
+    log = Path("scheduler.log")
+
+    def __init__(self, active: int = 0, backoff: int = 0, *, alive: bool = True) -> None:
+        self.active = active
+        self.backoff = backoff
+        self.alive = alive
+
+    def page(self, path: str) -> str:
+        if not self.alive:
+            raise ClusterError("gone")
+        return "\n".join(
+            f'scheduler_pending_pods{{queue="{name}"}} {depth}'
+            for name, depth in (("active", self.active), ("backoff", self.backoff))
+        )
+
+    def becomes(self, active: int, backoff: int) -> None:
+        self.active, self.backoff = active, backoff
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    return FakeClock()
+
+
+@pytest.fixture
+def live(clock: FakeClock) -> PausingLive:
+    live = PausingLive(clock)
+    live.node(node())
+    return live
+
+
+def settler(live: Live, clock: FakeClock, *schedulers: Queue, check: Callable[[], None] = lambda: None) -> Settler:
+    return Settler(live, schedulers, check, clock)
+
+
+def test_nothing_there_settles_after_a_moment_of_quiet(live: Live, clock: FakeClock) -> None:
+    settled = settler(live, clock, Queue()).settle(60)
+    assert settled.moving == ()
+    assert settled.seconds == pytest.approx(QUIET_SECONDS, abs=0.001)
+
+
+def test_quiet_from_before_does_not_count(live: Live, clock: FakeClock) -> None:
+    """What a step has just asked for may not have arrived yet."""
+    clock.pause(100)
+    assert settler(live, clock).settle(60).seconds >= QUIET_SECONDS
+
+
+def test_a_moving_pod_is_waited_for(live: Live, clock: FakeClock) -> None:
+    live.pod(pod())
+    clock.at(2, lambda: live.pod(pod(node="n")))
+    clock.at(3, lambda: live.pod(pod(node="n", phase="Running")))
+    settled = settler(live, clock, Queue()).settle(60)
+    assert settled.moving == ()
+    assert 3 + QUIET_SECONDS <= settled.seconds < 4
+
+
+def test_a_refused_pod_is_at_rest(live: Live, clock: FakeClock) -> None:
+    live.pod(pod(scheduled=REFUSED))
+    settled = settler(live, clock, Queue()).settle(60)
+    assert settled.moving == ()
+    assert settled.seconds == pytest.approx(LONG_QUIET_SECONDS, abs=0.001)
+
+
+def test_what_news_on_its_way_could_wake_is_given_more_time(live: Live, clock: FakeClock) -> None:
+    live.workload(workload("DaemonSet", current=2))
+    assert settler(live, clock, Queue()).settle(60).seconds == pytest.approx(LONG_QUIET_SECONDS, abs=0.001)
+    live.workload(workload("DaemonSet", event="DELETED"))
+    assert settler(live, clock, Queue()).settle(60).seconds == pytest.approx(QUIET_SECONDS, abs=0.001)
+    live.pod(pod(scheduled=REFUSED))
+    live.pod(pod(node="n", phase="Running"))
+    assert settler(live, clock, Queue()).settle(60).seconds == pytest.approx(QUIET_SECONDS, abs=0.001)
+
+
+@pytest.mark.parametrize("queue", [Queue(active=1), Queue(backoff=2)])
+def test_a_pod_that_is_due_for_a_retry_is_waited_for(live: Live, clock: FakeClock, queue: Queue) -> None:
+    live.pod(pod(scheduled=REFUSED))
+    clock.at(5, lambda: queue.becomes(0, 0))
+    settled = settler(live, clock, Queue(), queue).settle(60)
+    assert settled.moving == ()
+    assert 5 <= settled.seconds < 6
+
+
+def test_what_the_retry_starts_is_waited_for_too(live: Live, clock: FakeClock) -> None:
+    live.pod(pod(scheduled=REFUSED))
+    queue = Queue(backoff=1)
+    clock.at(5, lambda: live.pod(pod(node="n")))
+    clock.at(5, lambda: queue.becomes(0, 0))
+    clock.at(7, lambda: live.pod(pod(node="n", phase="Running")))
+    assert settler(live, clock, queue).settle(60).seconds >= 7 + QUIET_SECONDS
+
+
+def test_pods_that_a_scheduler_fails_on_for_ever_are_not_waited_for(live: Live, clock: FakeClock) -> None:
+    failed = {"status": "False", "reason": "SchedulerError", "message": "boom"}
+    live.pod(pod("a", scheduled=failed))
+    live.pod(pod("b", scheduled=failed))
+    assert settler(live, clock, Queue(backoff=2)).settle(60).moving == ()
+    assert settler(live, clock, Queue(backoff=3)).settle(60).moving
+
+
+def test_a_scheduler_that_is_gone_retries_nothing(live: Live, clock: FakeClock) -> None:
+    assert settler(live, clock, Queue(alive=False)).settle(60).moving == ()
+
+
+def test_the_deadline_names_what_still_moves_and_why(live: Live, clock: FakeClock) -> None:
+    live.pod(pod("lonely", scheduler="nobody"))
+    live.pod(pod("done", node="n", phase="Running"))
+    settled = settler(live, clock, Queue()).settle(10)
+    assert settled.seconds == pytest.approx(10, abs=0.001)
+    (movement,) = settled.moving
+    assert movement.startswith('pod lonely: no scheduler has looked at it: it asks for schedulerName "nobody"')
+
+
+def test_the_deadline_names_a_queue_that_never_empties(live: Live, clock: FakeClock) -> None:
+    live.pod(pod(scheduled=REFUSED))
+    settled = settler(live, clock, Queue(active=1, backoff=2)).settle(10)
+    assert settled.moving == ("a scheduler holds 1 pods to be tried and 2 to be tried again",)
+
+
+def test_endless_change_ends_at_the_deadline(live: Live, clock: FakeClock) -> None:
+    def change() -> None:
+        live.node(node())
+        clock.at(clock.now() + QUIET_SECONDS / 2, change)
+
+    change()
+    settled = settler(live, clock, Queue()).settle(5)
+    assert settled.seconds == pytest.approx(5, abs=0.001)
+    assert settled.moving == ("objects keep changing, though none has far to go",)
+
+
+def test_a_dead_part_ends_the_wait(live: Live, clock: FakeClock) -> None:
+    lost: list[str] = []
+
+    def check() -> None:
+        if lost:
+            raise ClusterError("etcd died")
+
+    live.pod(pod())
+    clock.at(2, lambda: lost.append("etcd"))
+    with pytest.raises(ClusterError, match="etcd died"):
+        settler(live, clock, check=check).settle(60)
+    assert clock.now() < 3
