@@ -215,9 +215,13 @@ class Kube:
         Raises:
             ApiError: the server does not know it.
         """
-        for (version, name), resource in self.resources().items():
-            if name == kind and api_version in {None, version}:
-                return resource
+        for _ in range(2):
+            for (version, name), resource in self.resources().items():
+                if name == kind and api_version in {None, version}:
+                    return resource
+            # It may have been defined since we asked.
+            with self._lock:
+                self._resources = None
         wanted = f"{api_version} {kind}" if api_version else kind
         raise ApiError("GET", "/apis", NOT_FOUND, f"the server knows no {wanted}")
 

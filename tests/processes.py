@@ -30,12 +30,15 @@ def await_gone(pids: Iterable[int], timeout_seconds: float = PATIENCE_SECONDS) -
     wait_until(lambda: all(map(is_gone, every)), what=f"the end of processes {every}", timeout_seconds=timeout_seconds)
 
 
-def children_of(pid: int) -> dict[str, int]:
-    """Return the parts of a control plane that a process has started, by their name."""
+def parts_of(owner: int, cluster: str = "") -> dict[str, int]:
+    """Return the parts of a control plane that a process has started, by their name; of one cluster, if it is named."""
     parts = {}
-    for child in psutil.Process(pid).children():
-        command = child.cmdline()
-        if command[1:] and Path(command[0]).name == "controlplane":
+    for child in psutil.Process(owner).children():
+        try:
+            command = child.cmdline()
+        except psutil.Error:
+            continue
+        if command[1:] and Path(command[0]).name == "controlplane" and cluster in " ".join(command):
             parts[command[1]] = child.pid
     return parts
 

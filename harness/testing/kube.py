@@ -92,7 +92,7 @@ class FakeKube(Kube):
     def __init__(self, known: Iterable[Resource] | None = None) -> None:
         # Without super().__init__: that one wants the official client, and there is none behind a fake.
         found = resources() if known is None else known
-        self._resources = {(resource.group_version, resource.kind): resource for resource in found}
+        self._known = {(resource.group_version, resource.kind): resource for resource in found}
         self._lock = threading.Lock()
         self._guard = threading.RLock()
         self._objects: dict[Key, Object] = {}
@@ -105,6 +105,10 @@ class FakeKube(Kube):
 
     def close(self) -> None:
         """Do nothing: there is no connection."""
+
+    def resources(self) -> Mapping[tuple[str, str], Resource]:
+        """Return the kinds that this fake was given."""
+        return self._known
 
     def inventory(self) -> list[Key]:
         """Return the address of every object."""
@@ -170,7 +174,7 @@ class FakeKube(Kube):
         if method == "PATCH":
             patched = self._patch(method, path, found[0], body)
             return patched, [self._publish("MODIFIED", address, patched)]
-        # DELETE, or the eviction of a pod: there is no disruption budget and no grace here.
+        # DELETE, a pod's eviction, a namespace's finalization: there is no grace and no disruption budget here.
         return {"status": "Success"}, [self._remove(address, item) for item in found]
 
     def _create(self, method: str, path: str, address: Address, item: Object) -> Object:

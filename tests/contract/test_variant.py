@@ -29,6 +29,7 @@ def test_fake(name: str, promise: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.embedded
+@pytest.mark.xdist_group("bare cluster")
 @pytest.mark.parametrize("promise", PROMISES)
 @pytest.mark.parametrize("name", VARIANTS.built_in)
 def test_embedded(name: str, promise: str, bare_cluster: Cluster) -> None:

@@ -1,16 +1,20 @@
 """Runs pytest inside pytest, in a folder of its own, as a user of the plugin would."""
 
-import os
 import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import harness.scenario.find
+import harness.scenario.load
+import harness.variant.registry  # noqa: F401 - loaded once here, not once for each pytest inside this one
 from harness.paths import cache_folder
 
 # Before pytester moves the home folder: nothing shall be built again.
 CACHE = cache_folder()
+# Hypothesis takes longer to load than all the rest, and has no part in this.
+QUICK = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
 FAKES = """
 import contextlib
 import pathlib
@@ -46,6 +50,7 @@ expect: [{{kind: count, running: {running}}}]
 """
 
 RunPytest = Callable[..., pytest.RunResult]
+Collect = Callable[..., list[str]]
 
 
 @pytest.fixture
@@ -63,22 +68,24 @@ def run_pytest(pytester: pytest.Pytester, folder: Path) -> RunPytest:
     """Runs pytest there on fake clusters; every warning is an error."""
 
     def run(*arguments: str, cluster: str = "fake") -> pytest.RunResult:
-        options = ["-p", "no:cacheprovider", "-W", "error", "--sched-cluster", cluster]
+        options = [*QUICK, "-W", "error", "--sched-cluster", cluster]
         return pytester.runpytest_subprocess(*options, *arguments, timeout=300)
 
     return run
 
 
+@pytest.fixture
+def collect(pytester: pytest.Pytester, folder: Path) -> Collect:
+    """Returns the parameters of the tests that pytest would run there; no cluster is needed for that."""
+    (folder / "conftest.py").unlink()
+
+    def collect(*arguments: str) -> list[str]:
+        result = pytester.runpytest_inprocess(*QUICK, "--collect-only", "-q", *arguments)
+        return [match[1] for line in result.outlines if (match := re.fullmatch(r"test_it\.py::\w+\[(.*)\]", line))]
+
+    return collect
+
+
 def write(folder: Path, name: str, running: int = 4, more: str = "") -> None:
     """Write a scenario of four pods."""
     (folder / f"{name}.yaml").write_text(SCENARIO.format(name=name, running=running) + more)
-
-
-def collected(result: pytest.RunResult) -> list[str]:
-    """Return the ids that `--collect-only -q` told, without the file's name."""
-    return [match[1] for line in result.outlines if (match := re.fullmatch(r"test_\w+\.py::(.*)", line))]
-
-
-def without_xdist() -> dict[str, str]:
-    """Return the environment without what marks this process as somebody's worker."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}

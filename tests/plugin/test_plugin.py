@@ -3,12 +3,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.plugin.conftest import RunPytest, collected, write
+from tests.plugin.conftest import Collect, RunPytest, write
 
 
 def test_every_option_has_the_prefix_and_an_explanation(run_pytest: RunPytest) -> None:
     text = run_pytest("--help").stdout.str()
-    section = text.split("scheduler harness:")[1].split("\n\n")[0].split("\n\n")[0]
+    section = text.split("scheduler harness:")[1].split("\n\n")[0]
     options = re.findall(r"^  (-\S+?)[=\s]", section, re.MULTILINE)
     assert {"--sched-cluster", "--sched-variant", "--sched-size", "--sched-slow", "--sched-seed"} <= set(options)
     assert all(option.startswith("--sched-") for option in options), options
@@ -20,52 +20,47 @@ def test_markers_are_registered_and_explained(run_pytest: RunPytest) -> None:
         assert f"@pytest.mark.{name}: " in text
 
 
-def test_ids_are_readable_and_every_scenario_is_a_test(run_pytest: RunPytest, folder: Path) -> None:
-    sizes = "sizes:\n- {name: small}\n- {name: large}\n"
+def test_ids_are_readable_and_every_scenario_is_a_test(collect: Collect, folder: Path) -> None:
     write(folder, "one")
-    write(folder, "two", more=sizes)
-    assert collected(run_pytest("--collect-only", "-q")) == [
-        "test_scenario[one/default-default]",
-        "test_scenario[two/small-default]",
-        "test_scenario[two/large-default]",
-    ]
+    write(folder, "two", more="sizes:\n- {name: small}\n- {name: large}\n")
+    assert collect() == ["one/default-default", "two/small-default", "two/large-default"]
 
 
-def test_tests_are_selected_by_id_size_variant_and_marker(run_pytest: RunPytest, folder: Path) -> None:
+def test_tests_are_selected_by_id_size_variant_and_marker(collect: Collect, folder: Path) -> None:
     write(folder, "one")
     write(folder, "two", more="sizes:\n- {name: small}\n- {name: large}\n")
     write(folder, "three", more="variants: [extender]\n")
-
-    def ids(*arguments: str) -> list[str]:
-        found = collected(run_pytest("--collect-only", "-q", *arguments))
-        return [one.removeprefix("test_scenario[").removesuffix("]") for one in found]
-
-    assert ids("-k", "two and large") == ["two/large-default"]
-    assert ids("--sched-size", "small") == ["two/small-default"]
-    assert ids("-m", "default") == ["one/default-default", "two/small-default", "two/large-default"]
-    assert ids("-m", "extender") == []
-    assert ids("--sched-variant", "extender") == [
-        "one/default-extender",
-        "three/default-extender",
-        "two/small-extender",
-        "two/large-extender",
-    ]
+    assert collect("-k", "two and large") == ["two/large-default"]
+    assert collect("--sched-size", "small") == ["two/small-default"]
+    assert collect("-m", "default") == ["one/default-default", "two/small-default", "two/large-default"]
+    assert collect("-m", "embedded") == collect("-m", "default")
+    assert collect("-m", "kind") == []
+    assert collect("-m", "extender") == []
+    extended = collect("--sched-variant", "extender")
+    assert extended == ["one/default-extender", "three/default-extender", "two/small-extender", "two/large-extender"]
 
 
-def test_slow_ones_wait_until_they_are_asked_for(run_pytest: RunPytest, folder: Path) -> None:
+def test_slow_ones_wait_until_they_are_asked_for(collect: Collect, folder: Path) -> None:
     write(folder, "one", more="sizes:\n- {name: small}\n- {name: large, labels: [slow]}\n")
-    assert collected(run_pytest("--collect-only", "-q")) == ["test_scenario[one/small-default]"]
-    assert len(collected(run_pytest("--collect-only", "-q", "--sched-slow"))) == 2
-    assert collected(run_pytest("--collect-only", "-q", "-m", "slow")) == ["test_scenario[one/large-default]"]
+    assert collect() == ["one/small-default"]
+    assert collect("--sched-slow") == ["one/small-default", "one/large-default"]
+    assert collect("-m", "slow") == ["one/large-default"]
+    assert collect("-m", "not slow") == ["one/small-default"]
 
 
-def test_a_marker_names_another_folder(run_pytest: RunPytest, folder: Path) -> None:
+def test_a_marker_names_another_folder(collect: Collect, folder: Path) -> None:
     (folder / "elsewhere").mkdir()
     write(folder / "elsewhere", "far")
     (folder / "test_it.py").write_text(
         "import pytest\n@pytest.mark.scenarios('elsewhere')\ndef test_scenario(scenario_run):\n    pass\n"
     )
-    assert collected(run_pytest("--collect-only", "-q")) == ["test_scenario[far/default-default]"]
+    assert collect() == ["far/default-default"]
+
+
+def test_a_test_that_takes_only_a_variant_has_one_case_of_each(collect: Collect, folder: Path) -> None:
+    (folder / "test_it.py").write_text("def test_own(variant):\n    pass\n")
+    assert collect() == ["default"]
+    assert collect("--sched-variant", "default", "--sched-variant", "extender") == ["default", "extender"]
 
 
 def test_what_holds_passes_and_leaves_a_record(run_pytest: RunPytest, folder: Path) -> None:

@@ -195,8 +195,19 @@ def test_what_the_server_knows_is_asked_once() -> None:
     assert len(pool.asked) == 2
 
 
+def test_a_kind_that_was_defined_since_is_found() -> None:
+    kube, _ = connected(
+        discovery("", "v1", ("Pod", "pods", "Namespaced")),
+        discovery("apps", "v1"),
+        discovery("", "v1", ("Pod", "pods", "Namespaced")),
+        discovery("example.com", "v1", ("Widget", "widgets", "Namespaced")),
+    )
+    assert kube.resource_of("Pod").plural == "pods"
+    assert kube.resource_of("Widget").plural == "widgets"
+
+
 def test_an_unknown_kind_is_refused_by_name() -> None:
-    kube, _ = connected(discovery("", "v1"), discovery("apps", "v1"))
+    kube, _ = connected(*(discovery("", "v1"), discovery("apps", "v1")) * 2)
     with pytest.raises(ApiError, match="the server knows no apps/v1 Gadget"):
         kube.resource_of("Gadget", "apps/v1")
 

@@ -144,6 +144,8 @@ def kwok(layout: Layout) -> list[str]:
         f"--config={layout.stages}",
         "--manage-all-nodes=true",
         "--node-lease-duration-seconds=40",
+        # It would write a line for every change of every pod; the watches see those already.
+        "--v=WARN",
         "--server-address=",
         "--node-port=0",
     ]

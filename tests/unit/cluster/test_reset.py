@@ -88,6 +88,18 @@ def test_what_comes_back_is_deleted_again(kube: FakeKube, baseline: Baseline) ->
     assert "Pod default/again" not in held(kube)
 
 
+def test_a_namespace_goes_last_and_without_waiting_for_its_controller(kube: FakeKube, baseline: Baseline) -> None:
+    make(kube, "Namespace", "own")
+    make(kube, "Pod", "p", namespace="own")
+    baseline.restore(lambda: None)
+    changes = [request for request in kube.requests if request[0] in {"DELETE", "PUT"}]
+    assert changes == [
+        ("DELETE", "/api/v1/namespaces/own/pods/p"),
+        ("DELETE", "/api/v1/namespaces/own"),
+        ("PUT", "/api/v1/namespaces/own/finalize"),
+    ]
+
+
 def test_news_about_the_deletion_does_not_keep_a_reset_going(kube: FakeKube, baseline: Baseline) -> None:
 
     def tell(event: str, item: Object) -> None:
