@@ -12,10 +12,10 @@ import click
 from harness.cli.options import cluster_options, json_option
 from harness.cluster.base import ClusterSpec
 from harness.cluster.registry import provider as make_provider
-from harness.errors import HarnessError, InputError
+from harness.errors import HarnessError, InputError, ScenarioError
 from harness.expect.judge import judge
 from harness.paths import runs_folder, shipped
-from harness.progress import bar
+from harness.progress import bar, note
 from harness.record.model import Record
 from harness.record.read import read
 from harness.record.write import save_verdicts
@@ -23,7 +23,7 @@ from harness.report.summary import RunSummary
 from harness.run.session import Session
 from harness.scenario.expectations import Timing
 from harness.scenario.find import find, select
-from harness.scenario.load import load
+from harness.scenario.load import ScenarioFile, load
 from harness.scenario.model import Scenario
 from harness.variant.registry import VARIANTS
 
@@ -142,13 +142,27 @@ def choose(names: Sequence[str], sizes: Sequence[str], labels: str, *, all_sizes
     roots = scenario_roots()
     if not names and roots[0].is_dir():
         roots = roots[:1]
-    files = [load(path) for path in find(names, roots)]
+    files = _load_all(find(names, roots))
     chosen = [
         file.at(size)
         for file in files
         for size in (file.sizes if all_sizes else sizes or (None,))  # None: the first
     ]
     return select(labels, chosen) if labels else chosen
+
+
+def _load_all(paths: Sequence[Path]) -> list[ScenarioFile]:
+    """Load every file before any of them runs, and tell the problems of all of them at once."""
+    files: list[ScenarioFile] = []
+    problems: list[str] = []
+    for path in paths:
+        try:
+            files.append(load(path))
+        except ScenarioError as error:
+            problems += error.problems
+    if problems:
+        raise ScenarioError(problems)
+    return files
 
 
 def _check(chosen: Sequence[Scenario], variants: Sequence[str], plan: Sequence[Planned]) -> None:
@@ -159,6 +173,10 @@ def _check(chosen: Sequence[Scenario], variants: Sequence[str], plan: Sequence[P
     if not plan:
         names = ", ".join(scenario.name for scenario in chosen)
         raise InputError(f"--variant {', '.join(variants)}: none of the chosen scenarios is declared for it ({names})")
+    for scenario in chosen:
+        left_out = [name for name in variants if scenario.variants is not None and name not in scenario.variants]
+        if left_out:
+            note(f"{scenario.name} is not declared for {', '.join(left_out)}: left out")
 
 
 def _carry_out(plan: Sequence[Planned], session: Session) -> Iterator[RunSummary | Failure]:

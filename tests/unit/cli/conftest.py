@@ -22,8 +22,9 @@ Harness = Callable[..., Ended]
 
 
 @pytest.fixture
-def harness(capsys: pytest.CaptureFixture[str]) -> Iterator[Harness]:
-    """The `harness` command."""
+def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Harness]:
+    """The `harness` command, on a terminal wide enough for every sentence."""
+    monkeypatch.setenv("COLUMNS", "140")
     before = signal.getsignal(signal.SIGTERM)
 
     def call(*arguments: object) -> Ended:
