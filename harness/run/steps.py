@@ -7,6 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from harness.clock import WaitTimeoutError, wait_until
 from harness.cluster.base import Cluster, PlaysNodes
 from harness.errors import ApiError, StepError
 from harness.kube import CONFLICT, NOT_FOUND, Kube, Object
@@ -50,8 +51,13 @@ def carry_out(step: Any, stage: Stage) -> Detail:
 
 @carry_out.register
 def _(step: steps.Create, stage: Stage) -> Detail:
-    created = [stage.kube.create(item) for item in stage.scenario.objects_of(step)]
-    return {"created": [f"{item['kind']}/{item['metadata']['name']}" for item in created]}
+    created = []
+    for item in stage.scenario.objects_of(step):
+        made = stage.kube.create(item)
+        if made["kind"] == "Namespace":
+            _await_account(stage, made["metadata"]["name"])
+        created.append(f"{made['kind']}/{made['metadata']['name']}")
+    return {"created": created}
 
 
 @carry_out.register
@@ -163,6 +169,19 @@ def _(step: steps.Churn, stage: Stage) -> Detail:
 def _(step: steps.Settle, stage: Stage) -> Detail:
     settled = stage.settle(step.timeout_seconds or stage.scenario.timeout_seconds)
     return {"seconds": settled.seconds, "moving": list(settled.moving)}
+
+
+def _await_account(stage: Stage, namespace: str) -> None:
+    """Wait until pods can be created in a new namespace: they are refused before its service account is there."""
+
+    def has_account() -> bool:
+        stage.cluster.check()
+        return bool(stage.kube.items(f"/api/v1/namespaces/{namespace}/serviceaccounts"))
+
+    try:
+        wait_until(has_account, what="its service account", timeout_seconds=stage.scenario.timeout_seconds)
+    except WaitTimeoutError as error:
+        raise StepError(f'namespace "{namespace}" cannot take pods: {error}') from error
 
 
 def _player(stage: Stage) -> PlaysNodes:
