@@ -91,6 +91,16 @@ def test_a_cluster_that_lost_a_part_is_replaced(session: Session, fake_provider:
         assert session.cluster is fake_provider.made[1]
 
 
+def test_a_variant_is_never_taken_from_a_cluster_that_lost_a_part(
+    session: Session, fake_provider: FakeProvider
+) -> None:
+    with session:
+        first = session.install("default")
+        fake_provider.made[0].lose("etcd")
+        assert session.install("default") is not first
+        assert len(fake_provider.made) == 2
+
+
 def test_a_cluster_that_cannot_be_emptied_is_replaced(
     session: Session, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
