@@ -225,6 +225,16 @@ class Kube:
         wanted = f"{api_version} {kind}" if api_version else kind
         raise ApiError("GET", "/apis", NOT_FOUND, f"the server knows no {wanted}")
 
+    def knows(self, kind: str, api_version: str) -> bool:
+        """Return whether the server knows a kind by now."""
+        try:
+            self.resource_of(kind, api_version)
+        except ApiError as error:
+            if error.status != NOT_FOUND:
+                raise
+            return False
+        return True
+
     def create(self, item: Object, namespace: str = "default") -> Object:
         """Create an object in its own namespace, else in `namespace`."""
         resource = self.resource_of(item["kind"], item["apiVersion"])

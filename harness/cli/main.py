@@ -64,8 +64,10 @@ def cli() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
-    # Ended politely, we must end our children too: as after Ctrl-C.
+    # Ended politely, we must end our children too: as after Ctrl-C. Both are taken even where a shell started us in the
+    # background with interrupts ignored: what owns a cluster must be stoppable.
     signal.signal(signal.SIGTERM, _interrupt)
+    signal.signal(signal.SIGINT, _interrupt)
     try:
         code: Any = cli.main(arguments, prog_name="harness", standalone_mode=False)
     except click.ClickException as error:

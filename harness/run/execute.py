@@ -1,5 +1,6 @@
 """One run: a scenario, step by step, with everything seen written down as it happens."""
 
+import contextlib
 import datetime
 import random
 from collections.abc import Callable, Mapping, Sequence
@@ -7,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.clock import SYSTEM
+from harness.clock import SYSTEM, WaitTimeoutError, wait_until
 from harness.cluster.base import Cluster, PlaysNodes
 from harness.errors import ApiError, HarnessError, RunError, StepError
 from harness.observe.watching import Observation, observing
@@ -22,6 +23,7 @@ from harness.variant.base import Installed
 
 Report = Callable[[str], None]
 CHECK_SECONDS = 0.25
+BLAME_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,11 @@ class _Run:
     def _act(self, observation: Observation, seed: int) -> None:
         def check() -> None:
             self._cluster.check()
-            observation.check()
+            try:
+                observation.check()
+            except HarnessError:
+                self._blame_a_dead_part()
+                raise
 
         settler = Settler(observation.live, list(self._installed.schedulers.values()), check)
 
@@ -131,6 +137,11 @@ class _Run:
         while (left := end - SYSTEM.now()) > 0:
             check()
             observation.live.wait_for_change(min(left, CHECK_SECONDS))
+
+    def _blame_a_dead_part(self) -> None:
+        """Raise for the part that died, if one did: that tells more than which watch broke with it."""
+        with contextlib.suppress(WaitTimeoutError):
+            wait_until(self._cluster.check, what="a part being missed", timeout_seconds=BLAME_SECONDS)
 
     def _step(self, step: Any, index: int, stage: Stage) -> None:
         def mark(phase: str, detail: Mapping[str, Any]) -> None:

@@ -54,8 +54,7 @@ def _(step: steps.Create, stage: Stage) -> Detail:
     created = []
     for item in stage.scenario.objects_of(step):
         made = stage.kube.create(item)
-        if made["kind"] == "Namespace":
-            _await_account(stage, made["metadata"]["name"])
+        _await_use(made, stage)
         created.append(f"{made['kind']}/{made['metadata']['name']}")
     return {"created": created}
 
@@ -171,17 +170,23 @@ def _(step: steps.Settle, stage: Stage) -> Detail:
     return {"seconds": settled.seconds, "moving": list(settled.moving)}
 
 
-def _await_account(stage: Stage, namespace: str) -> None:
-    """Wait until pods can be created in a new namespace: they are refused before its service account is there."""
+def _await_use(made: Object, stage: Stage) -> None:
+    """Wait until the next object can build on this one: at first a namespace is refused pods, and a kind is unknown."""
 
-    def has_account() -> bool:
+    def usable() -> bool:
         stage.cluster.check()
-        return bool(stage.kube.items(f"/api/v1/namespaces/{namespace}/serviceaccounts"))
+        if made["kind"] == "Namespace":
+            return bool(stage.kube.items(f"/api/v1/namespaces/{made['metadata']['name']}/serviceaccounts"))
+        if made["kind"] == "CustomResourceDefinition":
+            version = next(one["name"] for one in made["spec"]["versions"] if one["served"])
+            return stage.kube.knows(made["spec"]["names"]["kind"], f"{made['spec']['group']}/{version}")
+        return True
 
+    what = f"{made['kind']} {made['metadata']['name']} being usable"
     try:
-        wait_until(has_account, what="its service account", timeout_seconds=stage.scenario.timeout_seconds)
+        wait_until(usable, what=what, timeout_seconds=stage.scenario.timeout_seconds)
     except WaitTimeoutError as error:
-        raise StepError(f'namespace "{namespace}" cannot take pods: {error}') from error
+        raise StepError(str(error)) from error
 
 
 def _player(stage: Stage) -> PlaysNodes:

@@ -1,15 +1,19 @@
 """A part that dies is noticed at once, named with its last words, and costs one run."""
 
+import contextlib
 import os
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
 
+from harness import ports
 from harness.clock import SYSTEM, wait_until
 from harness.cluster.base import Cluster, ClusterSpec
+from harness.cluster.embedded.supervisor import START_TIMEOUT_SECONDS
 from harness.cluster.registry import provider
 from harness.errors import ClusterError
 from harness.record.read import read
@@ -70,6 +74,22 @@ def test_a_dead_part_is_named_with_how_it_ended_and_the_others_go_with_the_clust
         assert "etcd" not in message.split("Last lines")[0]
     await_gone(parts.values())
     cluster.check()
+
+
+def test_a_part_that_dies_early_is_told_before_any_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody else takes the port between its being found free and being listened on."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        monkeypatch.setattr(ports, "reserved", lambda count: contextlib.nullcontext([port] * count))
+        start = SYSTEM.now()
+        with pytest.raises(ClusterError) as caught, provider("embedded").cluster(ClusterSpec()):
+            pass
+    assert SYSTEM.now() - start < START_TIMEOUT_SECONDS / 2
+    message = str(caught.value)
+    assert "kube-apiserver" in message
+    assert "exited with code 1" in message
+    assert f"127.0.0.1:{port}: bind: address already in use" in message
+    assert parts_of(os.getpid(), f"--secure-port={port}") == {}
 
 
 def test_a_run_ends_when_a_part_dies_and_the_next_gets_a_new_cluster(session: Session, tmp_path: Path) -> None:

@@ -114,11 +114,7 @@ def test_everything_is_gone_and_it_is_much_cheaper_than_a_new_cluster(new: Timed
 def test_kinds_of_the_users_own_are_known_once_defined_and_emptied_too(new: Timed) -> None:
     kube = new.cluster.kube
     kube.create(WIDGETS)
-
-    def is_served() -> bool:
-        return any(group["name"] == "example.com" for group in kube.request("GET", "/apis")["groups"])
-
-    wait_until(is_served, what="the new kind", timeout_seconds=PATIENCE_SECONDS)
+    wait_until(lambda: kube.knows("Widget", "example.com/v1"), what="the new kind", timeout_seconds=PATIENCE_SECONDS)
     kube.create({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w"}})
     new.cluster.reset()
     assert kube.items("/apis/apiextensions.k8s.io/v1/customresourcedefinitions") == []
