@@ -16,7 +16,15 @@ STORED_AS = {
     "services/specs": "services",
 }
 # What the control plane keeps writing about itself.
-INTERNAL = ("leases/kube-system/", "masterleases/", "ranges/", "peerserverleases/", "namespaces/kube-", "health")
+INTERNAL = (
+    "configmaps/kube-system/extension-apiserver-authentication",
+    "health",
+    "leases/kube-system/",
+    "masterleases/",
+    "namespaces/kube-",
+    "peerserverleases/",
+    "ranges/",
+)
 
 
 def inventory(kube: Kube, etcd_socket: Path) -> Iterator[Key]:
