@@ -127,7 +127,7 @@ def run(
                 done.append(result)
             if not as_json:
                 _show(result, verbose=verbose)
-    _close(done, failures, as_json=as_json)
+    _close(done, failures, len(plan), as_json=as_json)
     return _exit_code(done, failures)
 
 
@@ -220,7 +220,7 @@ def _show(result: RunSummary | Failure, *, verbose: bool) -> None:
         print(run_text(result, verbose=verbose))
 
 
-def _close(done: Sequence[RunSummary], failures: Sequence[Failure], *, as_json: bool) -> None:
+def _close(done: Sequence[RunSummary], failures: Sequence[Failure], planned: int, *, as_json: bool) -> None:
     if as_json:
         ok = bool(done) and not failures and all(run.ok for run in done)
         runs = [run.to_json() for run in done] + [failure.to_json() for failure in failures]
@@ -232,10 +232,10 @@ def _close(done: Sequence[RunSummary], failures: Sequence[Failure], *, as_json: 
         print()
         print(comparison_text(done))
     held = sum(run.ok for run in done)
-    print(
-        f"\n{held} of {len(done) + len(failures)} runs held"
-        + (f", {len(failures)} could not be made" if failures else "")
-    )
+    lost = f", {len(failures)} could not be made" if failures else ""
+    untried = planned - len(done) - len(failures)
+    left = f", {untried} were not tried after that" if untried else ""
+    print(f"\n{held} of {planned} runs held{lost}{left}")
 
 
 def _exit_code(done: Sequence[RunSummary], failures: Sequence[Failure]) -> int:

@@ -36,16 +36,23 @@ def prove_live(scheduler: Scheduler, config: str) -> None:
     """
     wanted = yaml.safe_load(config)
     try:
-        page = yaml.safe_load(scheduler.page("/configz"))
+        page = _lowered(yaml.safe_load(scheduler.page("/configz")))
     except ClusterError as error:
         raise VariantError(
             f"kube-scheduler does not tell its configuration: {error}. Its log: {scheduler.log}"
         ) from error
     live: dict[str, Any] = next(iter(page.values()), {})
     expected = [profile["schedulerName"] for profile in wanted["profiles"]]
-    seen = [profile.get("schedulerName") for profile in live.get("profiles", ())]
+    seen = [profile.get("schedulername") for profile in live.get("profiles", ())]
     if seen != expected:
         raise VariantError(
             f"kube-scheduler runs the profiles {seen}, {expected} expected; the configuration did not reach it. "
             f"Its log: {scheduler.log}"
         )
+
+
+def _lowered(value: Any) -> Any:
+    """Return JSON with all keys in lower case: before 1.36 this page spells them as Go does."""
+    if isinstance(value, dict):
+        return {key.lower(): _lowered(part) for key, part in value.items()}
+    return [_lowered(part) for part in value] if isinstance(value, list) else value

@@ -49,6 +49,10 @@ def test_a_scheduler_that_runs_what_was_rendered_is_proven() -> None:
     prove_live(Told(json.dumps({"componentconfig": yaml.safe_load(config)})), config)
 
 
+def test_keys_spelt_as_go_does_prove_as_much() -> None:
+    prove_live(Told('{"componentconfig": {"Profiles": [{"SchedulerName": "default-scheduler"}]}}'), render(KUBECONFIG))
+
+
 @pytest.mark.parametrize(
     ("answer", "message"),
     [
