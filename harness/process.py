@@ -13,8 +13,9 @@ import subprocess
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import FrameType
 from typing import IO
 
 from harness.errors import CommandError
@@ -79,6 +80,35 @@ def _ends_with_us() -> tuple[str, ...]:
     """
     setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
     return (setpriv, "--pdeathsig", "KILL", "--") if setpriv else ()
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """Hold back Ctrl-C and SIGTERM until the context ends, for what must be done whole or not at all.
+
+    A child that was started but not yet written down anywhere would be stopped by nobody.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        # Signals only ever disturb the main thread.
+        yield
+        return
+    held: list[tuple[int, FrameType | None]] = []
+
+    def hold(number: int, frame: FrameType | None) -> None:
+        held.append((number, frame))
+
+    before = {number: signal.signal(number, hold) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for number, frame in held[:1]:
+            handler = before[signal.Signals(number)]
+            if callable(handler):
+                handler(number, frame)
+            elif handler is signal.SIG_DFL:
+                signal.raise_signal(number)
 
 
 class Child:
@@ -157,8 +187,8 @@ class Child:
 
     def _write_lifeline(self, data: bytes) -> None:
         if self._process.stdin:
-            # A child that died already cannot be released; its end is reported by whoever watches it.
-            with contextlib.suppress(BrokenPipeError):
+            # A child that died or was stopped already cannot be released; its end is told by whoever watches it.
+            with contextlib.suppress(BrokenPipeError, ValueError):
                 self._process.stdin.write(data)
                 self._process.stdin.flush()
 

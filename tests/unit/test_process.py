@@ -142,6 +142,49 @@ def test_releasing_a_child_that_has_ended_is_harmless(tmp_path: Path) -> None:
     child.stop()
 
 
+def test_releasing_a_child_that_was_stopped_is_harmless(tmp_path: Path) -> None:
+    child = process.spawn("gone", python(WAITS_FOR_ITS_LIFELINE), log=tmp_path / "gone.log")
+    child.stop()
+    child.release()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_waits_until_what_must_be_whole_is_done(number: signal.Signals) -> None:
+    done: list[str] = []
+
+    def interrupt(number: int, frame: object) -> None:
+        done.append("interrupted")
+        raise KeyboardInterrupt
+
+    def work() -> None:
+        with process.undisturbed():
+            os.kill(os.getpid(), number)
+            done.append("worked")
+
+    before = signal.signal(number, interrupt)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            work()
+        assert done == ["worked", "interrupted"]
+        assert signal.getsignal(number) is interrupt
+    finally:
+        signal.signal(number, before)
+
+
+def test_other_threads_are_never_disturbed_and_change_nothing() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    seen: list[object] = []
+
+    def work() -> None:
+        with process.undisturbed():
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [before]
+
+
 def test_a_child_is_out_of_reach_of_our_terminal(tmp_path: Path) -> None:
     """Ctrl-C goes to a whole process group; children are stopped by us, in their order."""
     child = process.spawn("worker", python(WAITS_FOR_ITS_LIFELINE), log=tmp_path / "worker.log")

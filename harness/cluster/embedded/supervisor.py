@@ -9,7 +9,7 @@ from typing import Self, TypeVar
 
 from harness.clock import WaitTimeoutError, wait_until
 from harness.errors import ClusterError
-from harness.process import Child, spawn
+from harness.process import Child, spawn, undisturbed
 
 Value = TypeVar("Value")
 
@@ -25,6 +25,7 @@ class Supervisor:
         self._logs = logs
         self._children: list[Child] = []
         self._lock = threading.Lock()
+        self._ended = False
 
     def __enter__(self) -> Self:
         return self
@@ -34,6 +35,7 @@ class Supervisor:
     ) -> None:
         # Killed, not asked: nobody needs the data, and a kube-apiserver without etcd takes long to leave by itself.
         with self._lock:
+            self._ended = True
             for child in reversed(self._children):
                 child.kill()
 
@@ -41,14 +43,15 @@ class Supervisor:
         """Start a part; a held one loads itself and then waits for `release`."""
         name = name or part
         mode = "stdin-held" if held else "stdin"
-        child = spawn(
-            name,
-            [str(self._program), part, *arguments],
-            log=self._logs / f"{name}.log",
-            env={"CONTROLPLANE_LIFELINE": mode},
-        )
-        with self._lock:
-            self._children.append(child)
+        with undisturbed():
+            child = spawn(
+                name,
+                [str(self._program), part, *arguments],
+                log=self._logs / f"{name}.log",
+                env={"CONTROLPLANE_LIFELINE": mode},
+            )
+            with self._lock:
+                self._children.append(child)
         return child
 
     def stop(self, child: Child) -> None:
@@ -67,7 +70,9 @@ class Supervisor:
         return {path.stem: path for path in sorted(self._logs.glob("*.log"))}
 
     def check(self) -> None:
-        """Raise when a part ended by itself."""
+        """Raise when a part ended by itself, or when all were ended: nobody need wait for them any more."""
+        if self._ended:
+            raise ClusterError("the cluster has been ended")
         with self._lock:
             dead = [child for child in self._children if child.died]
         if dead:

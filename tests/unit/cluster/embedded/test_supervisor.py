@@ -35,6 +35,14 @@ def test_parts_have_names_logs_and_pids_and_none_outlives_the_supervisor(tmp_pat
     assert is_gone(held.pid)
 
 
+def test_who_still_waits_for_a_cluster_that_was_ended_is_told_at_once(tmp_path: Path) -> None:
+    with Supervisor(Path(sys.executable), tmp_path / "logs") as supervisor:
+        held = supervisor.start("-c", [WAITS], held=True)
+    with pytest.raises(ClusterError, match="has been ended"):
+        supervisor.wait(lambda: None, "something that never comes", timeout_seconds=PATIENCE_SECONDS)
+    held.release()
+
+
 def test_a_part_that_dies_is_told_with_its_name_code_and_last_words(supervisor: Supervisor) -> None:
     supervisor.start("-c", [WAITS], name="lives")
     child = supervisor.start("-c", [DIES], name="kube-apiserver")
