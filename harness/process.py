@@ -92,10 +92,10 @@ def undisturbed() -> Iterator[None]:
         # Signals only ever disturb the main thread.
         yield
         return
-    held: list[tuple[int, FrameType | None]] = []
+    held: list[tuple[signal.Signals, FrameType | None]] = []
 
     def hold(number: int, frame: FrameType | None) -> None:
-        held.append((number, frame))
+        held.append((signal.Signals(number), frame))
 
     before = {number: signal.signal(number, hold) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
@@ -104,7 +104,7 @@ def undisturbed() -> Iterator[None]:
         for number, handler in before.items():
             signal.signal(number, handler)
         for number, frame in held[:1]:
-            handler = before[signal.Signals(number)]
+            handler = before[number]
             if callable(handler):
                 handler(number, frame)
             elif handler is signal.SIG_DFL:

@@ -34,7 +34,7 @@ class Supervisor:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         # Killed, not asked: nobody needs the data, and a kube-apiserver without etcd takes long to leave by itself.
-        with self._lock:
+        with undisturbed(), self._lock:
             self._ended = True
             for child in reversed(self._children):
                 child.kill()
