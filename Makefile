@@ -23,7 +23,7 @@ check: $(READY) ## lint, types, import rules, go vet
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	cd controlplane && ../$(BIN)/python -m harness.cluster.embedded.toolchain vet $(GOFLAGS_OF_BUILD) ./...
+	cd controlplane && ../$(BIN)/python -m harness.toolchain vet $(GOFLAGS_OF_BUILD) ./...
 
 fix: $(READY) ## repair what the linters can
 	$(BIN)/ruff check --fix .
@@ -44,7 +44,7 @@ $(READY): requirements.lock requirements-go.lock pyproject.toml
 	  $(BIN)/python -m pip install --quiet -r requirements.lock && \
 	  $(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .; \
 	fi
-	@$(BIN)/python -m harness.cluster.embedded.toolchain version >/dev/null 2>&1 || \
+	@$(BIN)/python -m harness.toolchain version >/dev/null 2>&1 || \
 	  if command -v uv >/dev/null; then \
 	    uv pip install --quiet --python $(BIN)/python -r requirements-go.lock; \
 	  else \

@@ -3,8 +3,8 @@
 import tempfile
 from pathlib import Path
 
+from harness import cache, toolchain
 from harness.clock import SYSTEM
-from harness.cluster.embedded import cache, toolchain
 from harness.cluster.embedded.build import Binaries
 from harness.cluster.embedded.releases import release
 from harness.paths import cache_folder

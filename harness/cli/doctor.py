@@ -8,10 +8,9 @@ from typing import Any
 
 import click
 
-from harness import __version__
+from harness import __version__, toolchain
 from harness.cli.options import json_option
 from harness.cluster.base import ClusterSpec
-from harness.cluster.embedded import toolchain
 from harness.cluster.embedded.build import binaries_for, is_built
 from harness.cluster.embedded.releases import releases
 from harness.cluster.embedded.seed import seed_for

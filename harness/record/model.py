@@ -12,6 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+from harness.record.call import Call, Extender
 from harness.record.observation import Condition, NodeObservation, Owner, PodObservation
 from harness.scenario.model import Scenario
 
@@ -215,6 +216,8 @@ class Record:
     events: tuple[ClusterEvent, ...]
     steps: tuple[StepMark, ...]
     end_t: float
+    extenders: tuple[Extender, ...] = ()
+    calls: tuple[Call, ...] = ()
     warnings: tuple[str, ...] = ()
 
     @cached_property
@@ -236,6 +239,11 @@ class Record:
     def events_by_uid(self) -> Mapping[str, tuple[ClusterEvent, ...]]:
         """Events by the uid of the object they are about, oldest first."""
         return _grouped((event.object_uid, event) for event in sorted(self.events, key=lambda event: event.t))
+
+    @cached_property
+    def calls_by_uid(self) -> Mapping[str, tuple[Call, ...]]:
+        """Calls of extenders by the uid of the pod they are about, oldest first."""
+        return _grouped((call.uid, call) for call in sorted(self.calls, key=lambda call: call.t) if call.uid)
 
     def node_at(self, name: str, t: float) -> NodeHistory | None:
         """Return the life of a node name that fits `t` best, or None if no such node was ever seen.

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import orjson
 
 from harness.errors import RecordError, ScenarioError
-from harness.record import build
+from harness.record import build, call
 from harness.record.model import FORMAT, Record, RunMeta
 from harness.scenario.model import Scenario
 
@@ -37,6 +37,7 @@ def read(path: Path) -> Record:
     workloads = _stream(path, "workloads", build.workloads, warnings)
     events = _stream(path, "events", build.events, warnings)
     steps = _stream(path, "steps", build.steps, warnings)
+    calls = _stream(path, "calls", call.calls, warnings)
     if meta.status == "running":
         warnings.append(
             "run.json: the run never finished (its status is still running); the record ends where it crashed"
@@ -58,6 +59,8 @@ def read(path: Path) -> Record:
         events=events,
         steps=steps,
         end_t=max([ended_t or 0.0, *seen_t]),
+        extenders=_extenders(path),
+        calls=calls,
         warnings=tuple(warnings),
     )
 
@@ -105,6 +108,16 @@ def _scenario(path: Path) -> Scenario:
         raise RecordError(
             f"{file}: {error.problems[0]}{more}; read it with the version of the harness that wrote it"
         ) from error
+
+
+def _extenders(path: Path) -> tuple[call.Extender, ...]:
+    file = path / call.EXTENDERS
+    if not file.exists():
+        return ()
+    try:
+        return tuple(call.Extender.from_json(one) for one in _json(file))
+    except (KeyError, TypeError, ValueError) as error:
+        raise RecordError(f"{file}: {error}; the record is damaged, run the scenario again") from error
 
 
 def _json(file: Path) -> Any:

@@ -13,8 +13,8 @@ import psutil
 import pytest
 import yaml
 
+from harness.certificates import Authority
 from harness.cluster.base import Cluster, RunsSchedulers
-from harness.cluster.embedded.certificates import Authority
 from harness.errors import ApiError, ClusterError
 from harness.kube import Kube
 from harness.run.session import Session

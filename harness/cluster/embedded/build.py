@@ -8,9 +8,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import progress
+from harness import cache, progress, toolchain
 from harness.cluster.base import ClusterSpec
-from harness.cluster.embedded import cache, toolchain
 from harness.cluster.embedded.releases import Release, release
 from harness.errors import SHOWN_LINES, BuildError, CommandError, InputError
 from harness.paths import cache_folder, shipped

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from harness import ports
+from harness.certificates import Authority
 from harness.cluster.embedded import parts
 from harness.cluster.embedded.build import Binaries
-from harness.cluster.embedded.certificates import Authority
 from harness.cluster.embedded.inventory import inventory
 from harness.cluster.embedded.loopback import LoopbackPages
 from harness.cluster.embedded.supervisor import Supervisor

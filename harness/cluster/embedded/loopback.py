@@ -4,7 +4,7 @@ import http.client
 import ssl
 from pathlib import Path
 
-from harness.cluster.embedded.certificates import Identity
+from harness.certificates import Identity
 from harness.errors import ClusterError
 
 OK = 200

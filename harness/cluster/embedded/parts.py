@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from harness.certificates import Authority, Identity
 from harness.cluster import kubeconfig
-from harness.cluster.embedded.certificates import Authority, Identity
 
 # What scheduling needs and no more: workloads become pods, deleted owners take their pods along, nodes get and lose
 # the taints of their condition, disruption budgets count, service accounts exist. What is left out is idle CPU saved.

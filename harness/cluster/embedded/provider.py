@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness import ports
+from harness.certificates import Authority
 from harness.clock import SYSTEM
 from harness.cluster.base import ClusterSpec
 from harness.cluster.embedded import parts
 from harness.cluster.embedded.build import binaries_for
-from harness.cluster.embedded.certificates import Authority
 from harness.cluster.embedded.cluster import EmbeddedCluster
 from harness.cluster.embedded.loopback import LoopbackPages
 from harness.cluster.embedded.seed import seed_for

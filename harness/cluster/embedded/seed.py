@@ -8,10 +8,10 @@ import hashlib
 import shutil
 from pathlib import Path
 
-from harness import ports
-from harness.cluster.embedded import cache, etcd, parts
+from harness import cache, ports
+from harness.certificates import Authority
+from harness.cluster.embedded import etcd, parts
 from harness.cluster.embedded.build import FACTS, Binaries
-from harness.cluster.embedded.certificates import Authority
 from harness.cluster.embedded.loopback import LoopbackPages
 from harness.cluster.embedded.supervisor import Supervisor
 from harness.cluster.folder import ClusterFolder

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import process
-from harness.cluster.embedded import toolchain
+from harness import process, toolchain
 from harness.cluster.embedded.releases import releases
 from harness.cluster.folder import folders
 from harness.errors import MissingToolError

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
+from harness import toolchain
 from harness.cluster.base import ClusterSpec
-from harness.cluster.embedded import build, toolchain
+from harness.cluster.embedded import build
 from harness.cluster.embedded.build import binaries_for, is_built
 from harness.cluster.embedded.releases import release
-from harness.cluster.embedded.toolchain import Toolchain
 from harness.errors import BuildError, CommandError, InputError
 from harness.paths import cache_folder
+from harness.toolchain import Toolchain
 
 FACTS = {"kubernetes": "1.36.0", "etcd": "3.6.0", "kwok": "0.8.0"}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.embedded.certificates import Authority
+from harness.certificates import Authority
 from harness.cluster.embedded.loopback import LoopbackPages
 from harness.errors import ClusterError
 

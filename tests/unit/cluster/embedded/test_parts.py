@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from harness.certificates import Authority
 from harness.cluster.embedded import parts
-from harness.cluster.embedded.certificates import Authority
 
 
 @pytest.fixture

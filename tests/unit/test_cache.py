@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import progress
-from harness.cluster.embedded import cache
+from harness import cache, progress
 from tests.processes import PATIENCE_SECONDS
 
 

