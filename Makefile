@@ -24,6 +24,7 @@ check: $(READY) ## lint, types, import rules, go vet
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	cd controlplane && ../$(BIN)/python -m harness.toolchain vet $(GOFLAGS_OF_BUILD) ./...
+	cd tap && ../$(BIN)/python -m harness.toolchain vet ./...
 
 fix: $(READY) ## repair what the linters can
 	$(BIN)/ruff check --fix .

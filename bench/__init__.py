@@ -1,1 +1,1 @@
-"""Measures the embedded cluster beside kwokctl, in one run and interleaved; results are saved, never asserted."""
+"""Measures the embedded cluster beside kwokctl, and the tap beside no tap; results are saved, never asserted."""

@@ -7,7 +7,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from bench import embedded, kwokctl
+from bench import embedded, kwokctl, tap
 from harness.cluster.base import ClusterSpec
 from harness.cluster.embedded.build import binaries_for
 from harness.cluster.embedded.seed import seed_for
@@ -21,47 +21,67 @@ BOUNDS = {
     "verdict / kwokctl": 1.3,
     "reset / new cluster": 0.1,
     "idle CPU, % of a core": 10.0,
+    **tap.BOUNDS,
 }
+PARTS = ("start", "tap")
 
 
 def main() -> None:
     """Measure, print, save."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"what to measure: {', '.join(PARTS)}; else all")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--out", type=Path, default=Path("reports/bench"))
     arguments = parser.parse_args()
+    unknown = [part for part in arguments.parts if part not in PARTS]
+    if unknown:
+        parser.error(f"unknown part {unknown[0]!r}; known: {', '.join(PARTS)}")
+    for part in arguments.parts or PARTS:
+        measured, told = _measure_start(arguments.rounds) if part == "start" else _measure_tap()
+        path = _save(part, measured, arguments.out)
+        rows = [
+            [name, f"{value:.3g}", BOUNDS[name], "yes" if value <= BOUNDS[name] else "NO"]
+            for name, value in measured["figures"].items()
+        ]
+        print(table(rows, ["figure", "measured", "bound", "within"]))
+        print(f"{told}; saved: {path}")
+
+
+def _measure_tap() -> tuple[dict[str, Any], str]:
+    measured = tap.measure()
+    return measured, tap.describe(measured)
+
+
+def _measure_start(count: int) -> tuple[dict[str, Any], str]:
     binaries = binaries_for(ClusterSpec())
     seed_for(binaries)
     yardstick = kwokctl.program()
     rounds = []
-    with bar("Measuring", arguments.rounds) as shown:
-        for number in range(arguments.rounds):
+    with bar("Measuring", count) as shown:
+        for number in range(count):
             rounds.append(
                 {"kwokctl_seconds": kwokctl.seconds_until_ready(yardstick, binaries), **embedded.run_command()}
             )
             shown.advance(f"round {number + 1}")
     costs = embedded.cluster_costs()
-    figures = _figures(rounds, costs)
+    told = (
+        f"kwokctl {_median(rounds, 'kwokctl_seconds'):.2f} s, ready {_median(rounds, 'ready_seconds'):.2f} s, "
+        f"verdict {_median(rounds, 'verdict_seconds'):.2f} s, {costs['resident_mib']} MiB resident"
+    )
+    measured = {"kubernetes": binaries.kubernetes, "rounds": rounds, "costs": costs, "figures": _figures(rounds, costs)}
+    return measured, told
+
+
+def _save(part: str, measured: dict[str, Any], folder: Path) -> Path:
     document = {
         "taken_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "machine": {**machine.fingerprint(), "load": machine.load_now()},
-        "kubernetes": binaries.kubernetes,
-        "rounds": rounds,
-        "costs": costs,
-        "figures": figures,
+        **measured,
     }
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    path = arguments.out / f"start-{datetime.datetime.now().astimezone():%Y%m%d-%H%M%S}.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{part}-{datetime.datetime.now().astimezone():%Y%m%d-%H%M%S}.json"
     path.write_text(json.dumps(document, indent=2))
-    rows = [
-        [name, f"{value:.3g}", BOUNDS[name], "yes" if value <= BOUNDS[name] else "NO"]
-        for name, value in figures.items()
-    ]
-    print(table(rows, ["figure", "measured", "bound", "within"]))
-    print(
-        f"kwokctl {_median(rounds, 'kwokctl_seconds'):.2f} s, ready {_median(rounds, 'ready_seconds'):.2f} s, "
-        f"verdict {_median(rounds, 'verdict_seconds'):.2f} s, {costs['resident_mib']} MiB resident; saved: {path}"
-    )
+    return path
 
 
 def _figures(rounds: list[dict[str, float]], costs: dict[str, Any]) -> dict[str, float]:

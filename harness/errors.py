@@ -9,6 +9,7 @@
     ├── BuildError               the control plane could not be built
     ├── CommandError             a command failed; carries its arguments and output
     ├── ClusterError             a cluster did not start, or lost a part
+    │   └── SchedulerDied        what it lost is a scheduler under test: a run makes a verdict of it
     ├── ApiError                 the API server refused a request
     ├── VariantError             a scheduler variant could not be proven active
     └── RunError                 a run was cut short
@@ -70,6 +71,10 @@ class CommandError(HarnessError):
 
 class ClusterError(HarnessError):
     """A cluster did not come up, or one of its parts died."""
+
+
+class SchedulerDied(ClusterError):  # noqa: N818 - what happened, not what went wrong with us
+    """A scheduler ended by itself; everything else of the cluster runs."""
 
 
 class ApiError(HarnessError):

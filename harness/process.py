@@ -2,6 +2,7 @@
 
 A child gets a pipe as its standard input, its lifeline: the kernel closes our end however we end, `kill -9` included,
 and the child leaves when it sees the end of it (the control plane's own binary does; see controlplane/lifeline.go).
+A command of somebody else's knows nothing of that: harness/guard.py stands before it and holds the lifeline.
 """
 
 import contextlib
@@ -19,8 +20,10 @@ from types import FrameType
 from typing import IO
 
 from harness.errors import CommandError
+from harness.paths import PACKAGE
 
 TAIL_LINES = 12
+GUARD_SECONDS = 2.0
 
 
 def run(
@@ -117,9 +120,10 @@ class Child:
     It is in a session of its own: Ctrl-C reaches only us, and we stop children in the order that suits them.
     """
 
-    def __init__(self, name: str, process: "subprocess.Popen[bytes]", log: Path) -> None:
+    def __init__(self, name: str, process: "subprocess.Popen[bytes]", log: Path, *, guarded: bool = False) -> None:
         self.name = name
         self.log = log
+        self.guarded = guarded
         self._process = process
         self._stopping = False
         self.ended = threading.Event()
@@ -148,16 +152,14 @@ class Child:
         self._stopping = True
         self._signal(signal.SIGTERM)
         if not self.ended.wait(grace_seconds):
-            self._signal(signal.SIGKILL)
+            self._insist()
             self.ended.wait()
-        if self._process.stdin:
-            with contextlib.suppress(OSError):
-                self._process.stdin.close()
+        self._close_lifeline()
 
     def kill(self) -> None:
         """End it at once, for a child whose data nobody needs any more."""
         self._stopping = True
-        self._signal(signal.SIGKILL)
+        self._insist()
         self.stop()
 
     def tail(self) -> str:
@@ -185,6 +187,19 @@ class Child:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, number)
 
+    def _insist(self) -> None:
+        if self.guarded:
+            # The guard knows everything that the command started, also what left its process group.
+            self._close_lifeline()
+            if self.ended.wait(GUARD_SECONDS):
+                return
+        self._signal(signal.SIGKILL)
+
+    def _close_lifeline(self) -> None:
+        if self._process.stdin:
+            with contextlib.suppress(OSError):
+                self._process.stdin.close()
+
     def _write_lifeline(self, data: bytes) -> None:
         if self._process.stdin:
             # A child that died or was stopped already cannot be released; its end is told by whoever watches it.
@@ -193,25 +208,34 @@ class Child:
                 self._process.stdin.flush()
 
 
-def spawn(
+def spawn(  # noqa: PLR0913 - what a process is started with
     name: str,
     command: Sequence[str],
     *,
     log: Path,
+    cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
+    guarded: bool = False,
     on_exit: Callable[[Child], None] | None = None,
 ) -> Child:
-    """Start a child with a lifeline; `on_exit` is called from another thread as soon as it ends."""
+    """Start a child with a lifeline; `on_exit` is called from another thread as soon as it ends.
+
+    A `guarded` child knows no lifeline and gets an empty standard input: it and all that it started end when we do,
+    and when it ends.
+    """
+    # Isolated and without site packages, the guard is up in a few hundredths of a second.
+    guard = [sys.executable, "-I", "-S", str(PACKAGE / "guard.py")] if guarded else []
     with log.open("ab") as output:
         process = subprocess.Popen(
-            list(command),
+            [*guard, *command],
+            cwd=cwd,
             env={**os.environ, **(env or {})},
             stdin=subprocess.PIPE,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    child = Child(name, process, log)
+    child = Child(name, process, log, guarded=guarded)
 
     def watch() -> None:
         process.wait()

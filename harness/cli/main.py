@@ -25,6 +25,8 @@ COMMANDS = {
     "build": "harness.cli.doctor:build",
     "doctor": "harness.cli.doctor:doctor",
     "schema": "harness.cli.schema:schema",
+    "translate": "harness.cli.translate:translate",
+    "replay": "harness.cli.replay:replay_command",
     "keep": "harness.cli.keep:keep",
 }
 

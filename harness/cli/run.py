@@ -2,13 +2,14 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
+from harness.cli.bring import Own, bring_options
 from harness.cli.options import cluster_options, json_option
 from harness.cluster.base import ClusterSpec
 from harness.cluster.registry import provider as make_provider
@@ -21,7 +22,8 @@ from harness.record.read import read
 from harness.record.write import save_verdicts
 from harness.report.summary import RunSummary
 from harness.run.session import Session
-from harness.scenario.expectations import Timing
+from harness.scenario.expectations import COMPARING
+from harness.scenario.faults import Fault
 from harness.scenario.find import find, select
 from harness.scenario.load import ScenarioFile, load
 from harness.scenario.model import Scenario
@@ -70,7 +72,7 @@ class Failure:
 
 @click.command()
 @click.argument("scenarios", nargs=-1, metavar="[SCENARIO]...")
-@click.option("--variant", "variants", multiple=True, default=("default",), show_default=True, help="Repeatable.")
+@click.option("--variant", "variants", multiple=True, help="Repeatable; default, or what the scenario is for.")
 @click.option("--size", "sizes", multiple=True, help="Named size; the scenario's first unless told. Repeatable.")
 @click.option("--all-sizes", is_flag=True, help="Every size of each scenario.")
 @click.option("--label", "labels", default="", metavar="WORDS", help="Only scenarios with these labels: lab,-slow")
@@ -78,6 +80,7 @@ class Failure:
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For every random choice.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of records; reports/runs unless told.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every verdict, not only rejected ones.")
+@bring_options
 @cluster_options
 @json_option
 def run(
@@ -90,6 +93,7 @@ def run(
     seed: int,
     out: Path | None,
     verbose: bool,
+    own: Own,
     provider: str,
     kubernetes: str | None,
     controlplane_bin: Path | None,
@@ -105,21 +109,17 @@ def run(
       harness run twenty-pause --size class --repeat 3
       harness run scenarios/drain scenarios/priority -v
       harness run --label lab --json
+      harness run twenty-pause --variant default --variant extender --extender ref:pass-through
+      harness run twenty-pause --extender 'cmd:./my-extender --port {port}' --entry nodeCacheCapable=true
+      harness run twenty-pause --extender go:./my-extender --fault status,status=500,verb=filter,share=0.3
     """
-    chosen = choose(scenarios, sizes, labels, all_sizes=all_sizes)
-    plan = [
-        Planned(scenario, variant, seed + number)
-        for number in range(repeat)
-        for scenario in chosen
-        for variant in variants
-        if scenario.variants is None or variant in scenario.variants
-    ]
-    _check(chosen, variants, plan)
+    chosen = [_broken(scenario, own.faults) for scenario in choose(scenarios, sizes, labels, all_sizes=all_sizes)]
+    plan = _plan(chosen, variants or own.variants(), range(seed, seed + repeat))
     spec = ClusterSpec(kubernetes=kubernetes, binaries=controlplane_bin)
     make_provider(provider).prepare(spec)
     done: list[RunSummary] = []
     failures: list[Failure] = []
-    with Session(provider, spec, out or runs_folder(), sys.argv) as session:
+    with Session(provider, spec, out or runs_folder(), sys.argv, own.brought) as session:
         for result in _carry_out(plan, session):
             if isinstance(result, Failure):
                 failures.append(result)
@@ -129,6 +129,31 @@ def run(
                 _show(result, verbose=verbose)
     _close(done, failures, len(plan), as_json=as_json)
     return _exit_code(done, failures)
+
+
+def _plan(chosen: Sequence[Scenario], variants: Sequence[str], seeds: Iterable[int]) -> list[Planned]:
+    """Return every run that is to be made, in order."""
+    plan = [
+        Planned(scenario, variant, seed)
+        for seed in seeds
+        for scenario in chosen
+        for variant in variants or _own_variants(scenario)
+        if scenario.is_for(variant)
+    ]
+    _check(chosen, variants, plan)
+    return plan
+
+
+def _own_variants(scenario: Scenario) -> tuple[str, ...]:
+    """Return what a scenario runs on when nobody says: the stock scheduler, unless it is for others only."""
+    return ("default",) if scenario.is_for("default") else (scenario.variants or ("extender",))
+
+
+def _broken(scenario: Scenario, faults: Sequence[Fault]) -> Scenario:
+    """Return a scenario that begins with the faults that were asked for."""
+    if not faults:
+        return scenario
+    return scenario.model_copy(update={"steps": (*faults, *scenario.steps)})
 
 
 def scenario_roots() -> list[Path]:
@@ -174,7 +199,7 @@ def _check(chosen: Sequence[Scenario], variants: Sequence[str], plan: Sequence[P
         names = ", ".join(scenario.name for scenario in chosen)
         raise InputError(f"--variant {', '.join(variants)}: none of the chosen scenarios is declared for it ({names})")
     for scenario in chosen:
-        left_out = [name for name in variants if scenario.variants is not None and name not in scenario.variants]
+        left_out = [name for name in variants if not scenario.is_for(name)]
         if left_out:
             note(f"{scenario.name} is not declared for {', '.join(left_out)}: left out")
 
@@ -195,7 +220,7 @@ def _carry_out(plan: Sequence[Planned], session: Session) -> Iterator[RunSummary
                 break
             else:
                 records.append(record)
-                if any(isinstance(expectation, Timing) for expectation in planned.scenario.expect):
+                if any(isinstance(expectation, COMPARING) for expectation in planned.scenario.expect):
                     compared.append(record)
                 else:
                     yield _judged(record, ())

@@ -28,6 +28,11 @@ class Cluster(Protocol):
         ...
 
     @property
+    def folder(self) -> Path:
+        """Return a private folder that goes when the cluster goes, for whatever stands beside it."""
+        ...
+
+    @property
     def kubeconfig(self) -> Path:
         """Return an administrator's kubeconfig."""
         ...

@@ -51,12 +51,19 @@ def settled(record: Record) -> Verdict:
     lines = (
         list(meta.unsettled) if meta.status == "finished" else [f"the run did not finish: {meta.error or meta.status}"]
     )
-    number = 0 if meta.settled else len(lines)
+    # Without a scheduler nothing comes to rest; that it died is a verdict of its own.
+    number = 0 if meta.settled or (meta.deaths and not meta.unsettled) else len(lines)
     return _verdict("settled", "still moving at the deadline", number, lines)
+
+
+def scheduler_alive(record: Record) -> Verdict:
+    """Judge that no scheduler ended by itself."""
+    return _verdict("schedulerAlive", "schedulers that died", len(record.meta.deaths), list(record.meta.deaths))
 
 
 INVARIANTS: dict[str, Callable[[Record], Verdict]] = {
     "settled": settled,
+    "schedulerAlive": scheduler_alive,
     "overcommit": overcommit,
     "doubleBinding": double_binding,
     "ghostNode": ghost_node,

@@ -12,6 +12,7 @@ from harness.expect.evidence import event_line, latest_events, waited_seconds
 from harness.expect.explain import UNKNOWN_PLUGIN, explain
 from harness.expect.moves import moves
 from harness.expect.room import amount, nodes_at, used_at
+from harness.expect.transcript import said_by_extenders
 from harness.record.model import PodHistory, Record
 from harness.record.observation import Condition
 
@@ -29,6 +30,7 @@ class PodStory:
     headline: str
     timeline: tuple[str, ...]
     reasons: tuple[str, ...]
+    extenders: tuple[str, ...]
     preemption: tuple[str, ...]
     events: tuple[str, ...]
     moves: tuple[str, ...]
@@ -39,6 +41,7 @@ class PodStory:
         for title, lines in (
             ("What happened", self.timeline),
             ("Why", self.reasons),
+            ("What extenders said", self.extenders),
             ("Preemption", self.preemption),
             ("Events", self.events),
             ("What could help", self.moves),
@@ -73,6 +76,7 @@ def tell(record: Record, pod_name: str) -> PodStory:
         headline=_headline(record, pod),
         timeline=tuple(line for _, line in sorted(_timeline(pod), key=lambda one: one[0])),
         reasons=tuple(_waiting_reasons(pod) if pod.pending else _placed_reasons(record, pod)),
+        extenders=tuple(said_by_extenders(record, pod)),
         preemption=tuple(_preemption(record, pod)),
         events=limited(
             [event_line(event) for event in latest_events(record.events_by_uid.get(pod.uid, ()))], _EVENTS_SHOWN_MAX
@@ -197,7 +201,7 @@ def _placed_reasons(record: Record, pod: PodHistory) -> Iterator[str]:
         load.append(f"{node.name}: {counted(taken.get('pods', 0), 'pod')}, {cpu}{cordoned}{tainted}")
     yield from limited(sorted(load, key=lambda line: not line.startswith(f"{pod.node}:")), _NODES_SHOWN_MAX)
     if len(nodes) > 1:
-        yield "the scores that decided among them are not recorded; kube-scheduler logs them from -v=10 on"
+        yield "the plugins' scores that decided among them are not recorded; kube-scheduler logs them from -v=10 on"
 
 
 def _preemption(record: Record, pod: PodHistory) -> Iterator[str]:

@@ -63,9 +63,13 @@ def _scenario_cases(scenario: "Scenario", metafunc: pytest.Metafunc) -> Iterator
     slow = "slow" in scenario.labels
     if (sizes and scenario.size not in sizes) or (slow and not wants_slow(config)):
         return
+    if config.getoption("--extender") and scenario.extenders:
+        # What is said about another extender says nothing about the user's.
+        return
+    labels = [name for name in ("slow", "faults") if name in scenario.labels]
     for name in variant_names(config):
-        if scenario.variants is None or name in scenario.variants:
-            marks = [*_marks(name, metafunc), *([pytest.mark.slow] if slow else [])]
+        if scenario.is_for(name):
+            marks = [*_marks(name, metafunc), *(getattr(pytest.mark, label) for label in labels)]
             yield pytest.param(scenario, name, id=f"{scenario.name}/{scenario.size}-{name}", marks=marks)
 
 

@@ -11,6 +11,7 @@ from harness.record.read import read
 from harness.record.write import save_verdicts
 from harness.report.summary import RunSummary
 from harness.run.session import Session
+from harness.scenario.expectations_extender import SameAs
 from harness.scenario.find import find
 from harness.scenario.load import load
 from harness.scenario.model import Scenario
@@ -45,8 +46,10 @@ def run_and_judge(
     if not isinstance(scenario, Scenario):
         (path,) = find([str(scenario)], [*(root for root in roots if root.is_dir()), shipped("scenarios")])
         scenario = load(path).at(size)
+    others = {e.relative_to for e in scenario.expect if isinstance(e, SameAs)} - {variant}
+    peers = [read(session.run(scenario, other, seed=seed)) for other in sorted(others)]
     path = session.run(scenario, variant, seed=seed)
     record = read(path)
-    verdicts = tuple(judge(record))
+    verdicts = tuple(judge(record, peers))
     save_verdicts(path, [verdict.to_json() for verdict in verdicts])
     return JudgedRun(record, verdicts)

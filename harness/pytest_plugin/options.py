@@ -1,4 +1,7 @@
-"""The plugin's command line options and markers. Every option starts with --sched-, to get in nobody's way."""
+"""The plugin's command line options and markers.
+
+Every option starts with --sched-, to get in nobody's way; only --extender is typed too often for that.
+"""
 
 import pytest
 
@@ -9,6 +12,7 @@ MARKERS = {
     "kind: needs Docker and kind",
     "default: the stock scheduler",
     "extender: a scheduler extender",
+    "faults: an extender that is broken on purpose",
     "second_scheduler: a second scheduler beside the default one",
     "framework_plugin: a scheduler with plugins compiled in",
     "controller: a scheduler written as a controller",
@@ -28,6 +32,17 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         metavar="NAME",
         help="Only this scheduler variant; repeatable (default: every available one).",
     )
+    group.addoption(
+        "--extender",
+        action="append",
+        default=None,
+        metavar="SUBJECT",
+        help="Extender to test instead of ref:pass-through: URL, cmd:…, go:DIR, py:…, ref:NAME, a file; repeatable.",
+    )
+    group.addoption(
+        "--sched-entry", action="append", default=[], metavar="KEY=VALUE", help="Key of its entry; repeatable."
+    )
+    group.addoption("--sched-scheduler-config", default=None, metavar="FILE", help="Configuration of the scheduler.")
     group.addoption("--sched-size", action="append", default=None, metavar="NAME", help="Only this size; repeatable.")
     group.addoption("--sched-slow", action="store_true", help='Also scenarios and sizes labelled "slow".')
     group.addoption("--sched-seed", type=int, default=0, help="Seed of every random choice (default: %(default)s).")

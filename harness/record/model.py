@@ -199,6 +199,7 @@ class RunMeta:
     machine: Mapping[str, Any] = field(default_factory=dict)
     command: tuple[str, ...] = ()
     unsettled: tuple[str, ...] = ()
+    deaths: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
 

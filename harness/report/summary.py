@@ -2,10 +2,14 @@
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from harness.expect.base import Verdict
+from harness.expect.finding import Finding
+from harness.expect.findings import findings
 from harness.record.model import Record
+from harness.report.calls import call_rows, share_of_attempts
 
 
 @dataclass(frozen=True)
@@ -25,6 +29,11 @@ class RunSummary:
         """Return the run's name for people."""
         meta = self.record.meta
         return f"{meta.scenario}[{meta.size}] {meta.variant}"
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """What is wrong with the extenders, the worst first; what the scenario broke itself is not."""
+        return findings(self.record)
 
     def counts(self) -> dict[str, int]:
         """Return how many pods ended how; pods that were deleted during the run do not count."""
@@ -62,6 +71,9 @@ class RunSummary:
             "placements": self.placements(),
             "verdicts": [verdict.to_json() for verdict in self.verdicts],
             "warnings": [*meta.warnings, *self.record.warnings],
+            "findings": [finding.to_json() for finding in self.findings],
+            "calls": [row.to_json() for row in call_rows(self.record)],
+            "share_of_attempts": share_of_attempts(self.record),
             "versions": dict(meta.versions),
             "record": str(self.record.path),
         }

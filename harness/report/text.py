@@ -2,10 +2,28 @@
 
 import shutil
 from collections.abc import Sequence
+from math import log
 
 from harness.expect.base import Verdict
+from harness.record.model import Record
+from harness.report.calls import call_rows, share_of_attempts
 from harness.report.summary import RunSummary
 
+CALL_HEADERS = (
+    "extender",
+    "call",
+    "calls",
+    "failed",
+    "p50 ms",
+    "p95 ms",
+    "max ms",
+    "sent",
+    "received",
+    "nodes",
+    "kept",
+)
+KILO = 1000
+BYTE_UNITS = ("B", "kB", "MB", "GB")
 MARKS = {"held": "ok", "rejected": "REJECTED", "not-judged": "not judged"}
 NODES_SHOWN_MAX = 12
 COLUMN_MIN = 16
@@ -23,6 +41,9 @@ def run_text(run: RunSummary, *, verbose: bool = False) -> str:
         f"      pods per node: {_per_node(run)}",
     ]
     lines += [f"      warning: {warning}" for warning in (*meta.warnings, *run.record.warnings)]
+    lines += [f"      {finding.severity}: {finding.text}" for finding in run.findings]
+    if calls := calls_text(run.record):
+        lines += ["", calls]
     rejected = [verdict for verdict in run.verdicts if not verdict.ok]
     if verbose or rejected:
         lines += ["", verdict_table(run.verdicts)]
@@ -39,6 +60,22 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
     # The mark and the borders take about a fifth; the rest is shared by three columns of text.
     column = max(COLUMN_MIN, (_width() - 24) // 3)
     return table(rows, ["", "expectation", "expected", "seen"], widths=[10, column, column, column])
+
+
+def calls_text(record: Record) -> str:
+    """Return the table of calls, empty if there were none."""
+    rows = call_rows(record)
+    if not rows:
+        return ""
+    cells = [
+        [row.extender, row.kind, row.calls, row.failed]
+        + [f"{value:.2f}" if value is not None else "-" for value in (row.p50_ms, row.p95_ms, row.max_ms)]
+        + [_size(row.request_bytes), _size(row.response_bytes), row.nodes_in, row.nodes_out]
+        for row in rows
+    ]
+    share = share_of_attempts(record)
+    told = "" if share is None else f"\n(extenders took {share:.0%} of the time of all scheduling attempts)"
+    return table(cells, CALL_HEADERS) + told
 
 
 def table(rows: Sequence[Sequence[object]], headers: Sequence[str], widths: Sequence[int] | None = None) -> str:
@@ -60,3 +97,8 @@ def _per_node(run: RunSummary) -> str:
 
 def _width() -> int:
     return min(shutil.get_terminal_size((100, 24)).columns, 140)
+
+
+def _size(count: int) -> str:
+    power = min(int(log(max(count, 1), KILO)), len(BYTE_UNITS) - 1)
+    return f"{count / KILO**power:.0f} {BYTE_UNITS[power]}"

@@ -3,18 +3,19 @@
 import contextlib
 import datetime
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from harness.clock import SYSTEM, WaitTimeoutError, wait_until
 from harness.cluster.base import Cluster, PlaysNodes
-from harness.errors import ApiError, HarnessError, RunError, StepError
+from harness.errors import ApiError, HarnessError, RunError, SchedulerDied, StepError
 from harness.observe.watching import Observation, observing
 from harness.record.write import RecordWriter, new_id
+from harness.run import extender_steps as _registered  # noqa: F401 - its steps are known once it is imported
 from harness.run import keep, machine
-from harness.run.settle import Settled, Settler
+from harness.run.settle import Settled, Settler, Until
 from harness.run.steps import Stage, carry_out
 from harness.scenario.model import Scenario
 from harness.scenario.nodes import expand
@@ -80,17 +81,36 @@ class _Run:
         self._start = SYSTEM.now()
         self._observed_seconds: float | None = None
         self._unsettled: tuple[str, ...] = ()
+        self._deaths: list[str] = []
         self._warnings: list[str] = []
 
     def carry_out(self, seed: int) -> None:
         """Do everything the scenario says, and write down everything that is seen."""
         keep.inputs(self._writer, self._scenario, self._installed)
-        with keep.logs(self._cluster, self._writer):
+        with keep.logs(self._cluster, self._installed, self._writer), self._traffic(seed):
             self._warnings += keep.metrics(self._writer, "metrics-before.txt", self._installed)
             with observing(self._cluster.kube, self._writer, self._start, self._installed.schedulers) as observation:
-                self._act(observation, seed)
+                try:
+                    self._act(observation, seed)
+                except SchedulerDied as death:
+                    # No trouble with the cluster but a result: what the scheduler was given to digest killed it.
+                    self._deaths.append(str(death))
                 self._observed_seconds = self._now()
             self._warnings += keep.metrics(self._writer, "metrics-after.txt", self._installed)
+
+    @contextlib.contextmanager
+    def _traffic(self, seed: int) -> Iterator[None]:
+        traffic = self._installed.traffic
+        if traffic is None:
+            yield
+            return
+        facts = {"scenario": self._scenario.name, "kubernetes": str(self._cluster.versions.get("kubernetes", ""))}
+        warnings: list[str] = []
+        try:
+            with traffic.recorded(self._writer, self._start, seed, facts) as warnings:
+                yield
+        finally:
+            self._warnings += warnings
 
     def outcome(self, error: HarnessError | None) -> dict[str, Any]:
         """Return what only the end of a run can tell."""
@@ -99,16 +119,21 @@ class _Run:
             "error": str(error) if error else None,
             "duration_seconds": self._now(),
             "observed_seconds": self._observed_seconds,
-            "settled": not self._unsettled and error is None,
+            "settled": not (self._unsettled or self._deaths or error),
             "unsettled": list(self._unsettled),
-            "warnings": self._warnings,
+            "deaths": self._deaths,
+            "warnings": [*self._installed.notes, *self._warnings],
         }
 
     def _now(self) -> float:
         return round(SYSTEM.now() - self._start, 6)
 
     def _act(self, observation: Observation, seed: int) -> None:
+        traffic = self._installed.traffic
+
         def check() -> None:
+            if traffic:
+                traffic.watch()
             self._cluster.check()
             try:
                 observation.check()
@@ -116,16 +141,21 @@ class _Run:
                 self._blame_a_dead_part()
                 raise
 
-        settler = Settler(observation.live, list(self._installed.schedulers.values()), check)
+        settler = Settler(
+            observation.live,
+            list(self._installed.schedulers.values()),
+            check,
+            busy=traffic.busy if traffic else list,
+        )
 
-        def settle(timeout_seconds: float) -> Settled:
-            settled = settler.settle(timeout_seconds)
+        def settle(timeout_seconds: float, until: Until | None = None) -> Settled:
+            settled = settler.wait(timeout_seconds, until) if until else settler.settle(timeout_seconds)
             self._unsettled = settled.moving
             return settled
 
         self._add_nodes()
         choices = random.Random(seed)  # noqa: S311 - repeatable on purpose
-        stage = Stage(self._scenario, self._cluster, observation.live, settle, choices)
+        stage = Stage(self._scenario, self._cluster, observation.live, settle, choices, traffic)
         for index, step in enumerate(_with_final_settle(self._scenario.steps)):
             self._report(f"{self._scenario.name}[{self._scenario.size}]: step {index + 1}, {step.op}")
             self._step(step, index, stage)

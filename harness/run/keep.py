@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from harness.cluster.base import Cluster, KeepsLogs
 from harness.errors import ClusterError
@@ -34,17 +34,22 @@ def metrics(writer: RecordWriter, name: str, installed: Installed) -> list[str]:
     return warnings
 
 
+def log_files(cluster: Cluster, installed: Installed) -> dict[str, Path]:
+    """Return the log of every part of the cluster and of every extender, by the name it gets in a record."""
+    of_cluster = dict(cluster.logs) if isinstance(cluster, KeepsLogs) else {}
+    return of_cluster | (installed.traffic.logs() if installed.traffic else {})
+
+
 @contextlib.contextmanager
-def logs(cluster: Cluster, writer: RecordWriter) -> Iterator[None]:
+def logs(cluster: Cluster, installed: Installed, writer: RecordWriter) -> Iterator[None]:
     """Copy what each part logs while the context lasts, also when it ends in an error."""
-    if not isinstance(cluster, KeepsLogs):
-        yield
-        return
-    begin = {name: path.stat().st_size for name, path in cluster.logs.items()}
+    begin = {name: path.stat().st_size for name, path in log_files(cluster, installed).items() if path.exists()}
     try:
         yield
     finally:
-        for name, path in cluster.logs.items():
+        for name, path in log_files(cluster, installed).items():
+            if not path.exists():
+                continue
             with path.open("rb") as stream:
                 stream.seek(begin.get(name, 0))
                 writer.write_text(f"logs/{name}.log", stream.read().decode(errors="replace"))

@@ -12,9 +12,10 @@ from harness.clock import SYSTEM
 from harness.cluster.base import Cluster, ClusterSpec
 from harness.cluster.registry import provider
 from harness.errors import ClusterError, InputError
+from harness.run.brought import NOTHING, Brought
 from harness.run.execute import Report, RunRequest, execute
 from harness.scenario.model import Scenario
-from harness.variant.base import Installed
+from harness.variant.base import NOTHING_BROUGHT, Installed, Setup
 from harness.variant.registry import variant
 
 
@@ -26,8 +27,10 @@ class Session:
     spec: ClusterSpec
     runs_folder: Path
     command: Sequence[str] = ()
+    brought: Brought = NOTHING
     _cluster: Cluster | None = None
     _installed: Installed | None = None
+    _setup: Setup = NOTHING_BROUGHT
     _dirty: bool = False
     _cluster_stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     _variant_stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
@@ -47,14 +50,19 @@ class Session:
             self._cluster = self._cluster_stack.enter_context(provider(self.provider).cluster(self.spec))
         return self._cluster
 
-    def install(self, name: str) -> Installed:
-        """Return the named variant, active; another one that was is removed first."""
+    def install(self, name: str, scenario: Scenario | None = None, seed: int = 0) -> Installed:
+        """Return the named variant, active, with what the scenario or the user brought for it.
+
+        Another one that was there is removed first.
+        """
         self._leave_broken_cluster()
-        if self._installed is None or self._installed.variant != name:
+        setup = self.brought.setup(name, scenario, seed)
+        if self._installed is None or (self._installed.variant, self._setup) != (name, setup):
             wanted = variant(name)
             self._installed = None
             self._variant_stack.close()
-            self._installed = self._variant_stack.enter_context(wanted.install(self.cluster))
+            self._installed = self._variant_stack.enter_context(wanted.install(self.cluster, setup))
+            self._setup = setup
         return self._installed
 
     def empty(self) -> None:
@@ -74,12 +82,12 @@ class Session:
 
     def run(self, scenario: Scenario, variant_name: str, *, seed: int = 0, report: Report = lambda _: None) -> Path:
         """Carry out a scenario with a variant on the emptied cluster; return the path of its record."""
-        if scenario.variants is not None and variant_name not in scenario.variants:
-            declared = ", ".join(scenario.variants)
+        if not scenario.is_for(variant_name):
+            declared = ", ".join(scenario.variants or ("extender",))
             raise InputError(f'{scenario.path}: variant "{variant_name}": the scenario is declared for {declared} only')
         start = SYSTEM.now()
         self.empty()
-        installed = self.install(variant_name)
+        installed = self.install(variant_name, scenario, seed)
         ready_seconds = SYSTEM.now() - start
         self.touch()
         request = RunRequest(scenario, seed, self.runs_folder, self.provider, self.command, round(ready_seconds, 6))

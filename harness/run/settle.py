@@ -25,6 +25,10 @@ class Settled:
     moving: tuple[str, ...] = ()
 
 
+Until = Callable[[Live], str | None]
+"""Says what is still missing, or None."""
+
+
 @dataclass(frozen=True)
 class Settler:
     """Waits on the live view; the schedulers' queues tell what the API does not: refused pods due for a retry."""
@@ -33,6 +37,8 @@ class Settler:
     schedulers: Sequence[Scheduler]
     check: Callable[[], None]
     clock: Clock = SYSTEM
+    busy: Callable[[], list[str]] = list
+    """Tells, in words, what goes on that neither the API nor a queue shows: calls of extenders that wait."""
 
     def settle(self, timeout_seconds: float) -> Settled:
         """Return when everything is at rest, or at the deadline with what is not.
@@ -59,12 +65,27 @@ class Settler:
             else:
                 return Settled(waited)
 
+    def wait(self, timeout_seconds: float, until: Until) -> Settled:
+        """Return when `until` has nothing left to say, or at the deadline with what it says.
+
+        Raises:
+            ClusterError: a part of the cluster died meanwhile.
+        """
+        start = self.clock.now()
+        while True:
+            self.check()
+            waited = self.clock.now() - start
+            missing = until(self.live)
+            if missing is None or waited >= timeout_seconds:
+                return Settled(waited, (missing,) if missing else ())
+            self.live.wait_for_change(min(CHECK_SECONDS, timeout_seconds - waited))
+
     def _quiet_needed(self) -> float:
         return LONG_QUIET_SECONDS if self.live.may_stir() else QUIET_SECONDS
 
     def _queued(self) -> list[str]:
-        """Return, in words, the pods that a scheduler will try again by itself."""
-        queued = []
+        """Return, in words, the pods that a scheduler tries now or will try again by itself."""
+        queued = self.busy()
         errors = self.live.refused_with_error()
         for scheduler in self.schedulers:
             try:

@@ -5,14 +5,15 @@ import random
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from harness.clock import WaitTimeoutError, wait_until
 from harness.cluster.base import Cluster, PlaysNodes
 from harness.errors import ApiError, StepError
+from harness.extender.traffic import Traffic
 from harness.kube import CONFLICT, NOT_FOUND, Kube, Object
 from harness.observe.live import Live
-from harness.run.settle import Settled
+from harness.run.settle import Settled, Until
 from harness.scenario import selector, steps
 from harness.scenario.model import Scenario
 from harness.scenario.nodes import expand
@@ -27,6 +28,14 @@ PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
 Detail = dict[str, Any]
 
 
+class Settle(Protocol):
+    """Waits until all is settled, or only until something has happened."""
+
+    def __call__(self, timeout_seconds: float, until: Until | None = None) -> Settled:
+        """Wait at most that long."""
+        ...
+
+
 @dataclass(frozen=True)
 class Stage:
     """Everything that a step may use."""
@@ -34,8 +43,9 @@ class Stage:
     scenario: Scenario
     cluster: Cluster
     live: Live
-    settle: Callable[[float], Settled]
+    settle: Settle
     random: random.Random
+    traffic: Traffic | None = None
 
     @property
     def kube(self) -> Kube:

@@ -7,6 +7,9 @@ import fnmatch
 from collections.abc import Iterable, Iterator
 
 from harness.scenario.expectations import NodeSet, Placement
+from harness.scenario.expectations_extender import Calls, Findings
+from harness.scenario.extenders import names_of
+from harness.scenario.faults import Named
 from harness.scenario.model import Body
 from harness.scenario.nodes import NodeGroup
 from harness.scenario.problems import Path, dotted
@@ -22,7 +25,18 @@ def crosscheck(body: Body) -> list[tuple[Path, str]]:
     # A scenario without nodes of its own runs on a borrowed cluster, whose nodes are not known here.
     if declared:
         faults += [(path, _unknown(name, declared)) for path, name in _named(body) if not _exists(name, declared)]
-    return faults
+    return [*faults, *_unknown_extenders(body)]
+
+
+def _unknown_extenders(body: Body) -> Iterator[tuple[Path, str]]:
+    """Yield a fault for every step or expectation that names an extender which the scenario does not bring."""
+    known = names_of(body.extenders)
+    for part, members in (("steps", body.steps), ("expect", body.expect)):
+        for index, member in enumerate(members):
+            name = member.extender if isinstance(member, Named | Calls | Findings) else None
+            if name and name not in known:
+                text = f"no extender is called {shown(name)}{did_you_mean(name, known)} extenders: {listed(known)}"
+                yield (part, index, "extender"), text
 
 
 def _declared(body: Body) -> tuple[dict[str, None], list[tuple[Path, str]]]:

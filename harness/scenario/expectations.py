@@ -7,6 +7,8 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, StrictFloat, model_validator
 
 from harness.scenario import selector
+from harness.scenario.choosing import Choosing, Selecting
+from harness.scenario.expectations_extender import Attempts, Calls, Findings, InvariantViolated, Log, Metric, SameAs
 from harness.scenario.fields import (
     Count,
     CountOrZero,
@@ -28,34 +30,6 @@ STATES = ("running", "pending", "succeeded", "failed", "total", "bound")
 """What a `count` can demand, in the order in which it is shown."""
 
 _NODE_SELECTOR = Field(default=None, description="Label selector of the nodes that count; every node unless told.")
-
-
-class Selecting(Model):
-    """An expectation about the pods that a label selector matches."""
-
-    selector: SelectorText = Field(default="", description="Label selector of the pods; every pod unless told.")
-    namespace: Namespace | None = Field(default=None, description="Only pods of this namespace.")
-
-    def picks(self, namespace: str, name: str, labels: Mapping[str, str]) -> bool:
-        """Tell whether the expectation is about a pod."""
-        return self.namespace in (None, namespace) and selector.parse(self.selector).matches(labels)
-
-
-class Choosing(Selecting):
-    """An expectation about pods that are chosen by label selector or by name."""
-
-    pods: PatternList | None = Field(default=None, description="Names instead of a selector; * matches anything.")
-
-    @model_validator(mode="after")
-    def _check_choice(self) -> Self:
-        if self.pods is not None and self.selector:
-            raise ValueError("give either selector or pods, both seen")
-        return self
-
-    def picks(self, namespace: str, name: str, labels: Mapping[str, str]) -> bool:
-        """Tell whether the expectation is about a pod."""
-        named = self.pods is None or any(fnmatch.fnmatchcase(name, pattern) for pattern in self.pods)
-        return named and super().picks(namespace, name, labels)
 
 
 class NodeSet(Choosing):
@@ -172,6 +146,24 @@ class Timing(Selecting):
 
 
 Expectation = Annotated[
-    CountOf | Placement | OnlyOn | NeverOn | Distribution | Spread | Pending | StaysPending | Timing,
+    CountOf
+    | Placement
+    | OnlyOn
+    | NeverOn
+    | Distribution
+    | Spread
+    | Pending
+    | StaysPending
+    | Timing
+    | SameAs
+    | Calls
+    | Attempts
+    | Findings
+    | Metric
+    | Log
+    | InvariantViolated,
     Field(discriminator="kind"),
 ]
+
+COMPARING = (Timing, SameAs)
+"""The kinds that are judged beside other runs of the session."""

@@ -68,7 +68,7 @@ class Range(Model):
             raise ValueError(f"min {self.min} is larger than max {self.max}")
         return self
 
-    def holds(self, number: int) -> bool:
+    def holds(self, number: float) -> bool:
         """Tell whether a number lies in the range."""
         return (self.min is None or number >= self.min) and (self.max is None or number <= self.max)
 

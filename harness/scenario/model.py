@@ -8,8 +8,9 @@ from pydantic import AfterValidator, Field, ValidationError, field_validator
 from harness.errors import ScenarioError
 from harness.scenario.expectations import Expectation, StaysPending
 from harness.scenario.explain import explain
+from harness.scenario.extenders import ExtenderSpec
 from harness.scenario.fields import Model, Seconds, Word
-from harness.scenario.manifests import read_objects
+from harness.scenario.manifests import check_file, read_objects
 from harness.scenario.nodes import NodeGroup
 from harness.scenario.parameters import NAME, Substitution, is_reference
 from harness.scenario.problems import dotted
@@ -53,6 +54,12 @@ class Body(Model):
     variants: Annotated[tuple[VariantName, ...], Field(min_length=1)] | None = Field(
         default=None, description="Variants it makes sense for; every variant unless told."
     )
+    extenders: tuple[ExtenderSpec, ...] = Field(
+        default=(), description="Extenders behind the scheduler, in order; the user's own unless told."
+    )
+    scheduler_config: Annotated[str, AfterValidator(check_file)] | None = Field(
+        default=None, description="KubeSchedulerConfiguration or legacy Policy, relative to the scenario file."
+    )
     timeout_seconds: Seconds = Field(default=60.0, description="Deadline of each settle.")
     nodes: tuple[NodeGroup, ...] = Field(default=(), description="Nodes of the cluster.")
     steps: Annotated[tuple[Step, ...], Field(min_length=1)] = Field(description="What is done, in order.")
@@ -93,6 +100,11 @@ class Scenario(Body):
     def observe_seconds(self) -> float:
         """How long the run goes on observing after the last settle."""
         return max((e.seconds for e in self.expect if isinstance(e, StaysPending)), default=0.0)
+
+    def is_for(self, variant: str) -> bool:
+        """Tell whether it makes sense with a variant; one that brings extenders is for that variant unless told."""
+        declared = self.variants or (("extender",) if self.extenders else None)
+        return declared is None or variant in declared
 
     def objects_of(self, step: Create) -> list[dict[str, Any]]:
         """Return the Kubernetes objects that a step of this scenario creates, in order."""

@@ -16,6 +16,7 @@ from harness.scenario.parameters import Substitution, unbraced
 from harness.scenario.problems import Problem
 from harness.scenario.words import did_you_mean, listed, shown
 
+_SCHEDULER_CONFIG = ("schedulerConfig",)
 _NOT_SUBSTITUTED = ("name", "parameters", "sizes")
 _TYPE_EXPECTED = ("number expected", "false expected", "list expected")
 
@@ -89,6 +90,8 @@ class Resolver:
             summary=file.summary,
             labels=tuple(dict.fromkeys((*file.labels, *size.labels))),
             variants=file.variants,
+            extenders=file.extenders,
+            scheduler_config=file.scheduler_config,
             timeout_seconds=file.timeout_seconds,
             nodes=file.nodes,
             steps=file.steps,
@@ -110,6 +113,8 @@ class Resolver:
             except (OSError, ValueError) as error:
                 self.manifests_readable = False
                 found.append(self._problem(path, self._unreadable(name, error)))
+                continue
+            if path == _SCHEDULER_CONFIG:
                 continue
             objects, in_manifest = read_objects(texts[name], str(place), substitution)
             self.manifests_readable = self.manifests_readable and bool(objects or in_manifest)
@@ -157,10 +162,13 @@ class Resolver:
 
 def _manifest_names(data: dict[str, Any]) -> Iterator[tuple[problems.Path, str]]:
     steps = data.get("steps")
+    named: list[tuple[problems.Path, Any]] = [(_SCHEDULER_CONFIG, data.get(*_SCHEDULER_CONFIG))]
     for index, step in enumerate(steps if isinstance(steps, list) else ()):
-        name = step.get("file") if isinstance(step, dict) and step.get("op") == "create" else None
+        if isinstance(step, dict) and step.get("op") == "create":
+            named.append((("steps", index, "file"), step.get("file")))
+    for path, name in named:
         try:
             if isinstance(name, str):
-                yield ("steps", index, "file"), check_file(name)
+                yield path, check_file(name)
         except ValueError:
             continue  # Validation says what is wrong with the name.

@@ -71,6 +71,9 @@ def _or_parameter(value: dict[str, Any]) -> dict[str, Any]:
     """Return a schema that also accepts a parameter, wherever text would not be accepted anyway."""
     if "const" in value or value == {"type": "string"}:
         return value
+    if "oneOf" in value:
+        # A step or an expectation as a whole: one more choice, so that editors still complete the others.
+        return value | {"oneOf": [*value["oneOf"], {"$ref": PARAMETER}]}
     if "items" in value:
         value = value | {"items": _or_parameter(value["items"])}
     if isinstance(value.get("additionalProperties"), dict):

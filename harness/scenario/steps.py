@@ -5,6 +5,8 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, StrictBool, field_validator, model_validator
 from pydantic_core.core_schema import ValidationInfo
 
+from harness.scenario.extenders import CallKind
+from harness.scenario.faults import ClearFaults, Fault, StartExtender, StopExtender
 from harness.scenario.fields import (
     Count,
     CountOrZero,
@@ -167,7 +169,41 @@ class Settle(Model):
     timeout_seconds: Seconds | None = Field(default=None, description="Deadline; the scenario's own unless told.")
 
 
+class Await(Model):
+    """Waits for pods or calls where settle would not: it takes a pod that the scheduler failed on as it is."""
+
+    op: Literal["await"] = "await"
+    selector: SelectorText = _POD_SELECTOR
+    bound: CountOrZero | None = Field(default=None, description="How many of the pods have a node, at least.")
+    running: CountOrZero | None = Field(default=None, description="How many of the pods run, at least.")
+    calls: CountOrZero | None = Field(default=None, description="How many calls the taps have seen, at least.")
+    verb: CallKind | None = Field(default=None, description="calls: only calls of this kind.")
+    timeout_seconds: Seconds | None = Field(default=None, description="Deadline; the scenario's own unless told.")
+    namespace: Namespace = _NAMESPACE
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        exactly_one(self, "bound", "running", "calls")
+        if self.verb and self.calls is None:
+            raise ValueError("verb is about calls; give calls")
+        return self
+
+
 Step = Annotated[
-    Create | CreatePods | Scale | Delete | AddNodes | RemoveNodes | UpdateNodes | Drain | Churn | Settle,
+    Create
+    | CreatePods
+    | Scale
+    | Delete
+    | AddNodes
+    | RemoveNodes
+    | UpdateNodes
+    | Drain
+    | Churn
+    | Settle
+    | Await
+    | Fault
+    | ClearFaults
+    | StopExtender
+    | StartExtender,
     Field(discriminator="op"),
 ]

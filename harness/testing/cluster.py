@@ -98,7 +98,7 @@ class FakeCluster:
         self.scheduler_kubeconfig = folder / "kube-scheduler.kubeconfig"
         for path in (self.kubeconfig, self.scheduler_kubeconfig):
             path.write_text("{apiVersion: v1, kind: Config}\n", encoding="utf-8")
-        self._folder = folder
+        self.folder = folder
         self._lost: str | None = None
         self.kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}})
         self._baseline = Baseline(self.kube, self.kube.inventory)
@@ -125,7 +125,7 @@ class FakeCluster:
     @contextlib.contextmanager
     def scheduler(self, config: str, name: str) -> Iterator[FakeScheduler]:
         """Let a scheduler take part for as long as the context lasts."""
-        scheduler = FakeScheduler(self.kube, config, self._folder / f"{name}.log")
+        scheduler = FakeScheduler(self.kube, config, self.folder / f"{name}.log")
         self.kube.listeners.append(scheduler.notice)
         try:
             yield scheduler
@@ -140,7 +140,7 @@ class FakeProvider:
     name = "fake"
 
     def __init__(self, folder: Path) -> None:
-        self._folder = folder
+        self.folder = folder
         self.made: list[FakeCluster] = []
 
     def prepare(self, spec: ClusterSpec) -> None:
@@ -149,7 +149,7 @@ class FakeProvider:
     @contextlib.contextmanager
     def cluster(self, spec: ClusterSpec) -> Iterator[FakeCluster]:
         """Give a new, empty cluster."""
-        folder = self._folder / f"cluster-{len(self.made) + 1}"
+        folder = self.folder / f"cluster-{len(self.made) + 1}"
         folder.mkdir(parents=True)
         cluster = FakeCluster(folder, spec.name or folder.name)
         self.made.append(cluster)

@@ -2,19 +2,48 @@
 
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from harness.cluster.base import Cluster, Scheduler
+from harness.extender.traffic import Traffic
+from harness.scenario.extenders import ExtenderSpec
+
+
+@dataclass(frozen=True)
+class SchedulerConfig:
+    """A configuration that the user brought, and where it came from: files it names lie beside it."""
+
+    text: str
+    where: str
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What the user or the scenario brought for a variant to install."""
+
+    extenders: tuple[ExtenderSpec, ...] = ()
+    scheduler_config: SchedulerConfig | None = None
+    tap: bool = True
+    seed: int = field(default=0, compare=False)
+    """What random extenders draw with at first; a run with another seed restarts them, which is no other set-up."""
+
+
+NOTHING_BROUGHT = Setup()
 
 
 @dataclass(frozen=True)
 class Installed:
-    """A variant that has been proven active: its running schedulers by scheduler name, and how they were configured."""
+    """A variant that has been proven active: its running schedulers by scheduler name, and how they were configured.
+
+    `traffic` has the extenders behind the schedulers. `notes` is what the user should know about the installation.
+    """
 
     variant: str
     schedulers: Mapping[str, Scheduler]
     config: str
+    traffic: Traffic | None = None
+    notes: tuple[str, ...] = ()
 
 
 class SchedulerVariant(Protocol):
@@ -25,7 +54,7 @@ class SchedulerVariant(Protocol):
         """Return the word that chooses it."""
         ...
 
-    def install(self, cluster: Cluster) -> AbstractContextManager[Installed]:
+    def install(self, cluster: Cluster, setup: Setup = NOTHING_BROUGHT) -> AbstractContextManager[Installed]:
         """Install it for as long as the context lasts; return only after proof that it is active.
 
         Raises:

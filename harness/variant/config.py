@@ -1,6 +1,6 @@
 """Renders KubeSchedulerConfiguration: the one place, so that variants differ in what they test and in nothing else."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,22 +10,39 @@ from harness.cluster.base import Scheduler
 from harness.errors import ClusterError, VariantError
 
 DEFAULT_SCHEDULER = "default-scheduler"
+_OURS = ("clientConnection", "leaderElection")
+_NO_SETTINGS: Mapping[str, Any] = {}
 
 
-def render(kubeconfig: Path, profiles: Sequence[dict[str, Any]] = ({"schedulerName": DEFAULT_SCHEDULER},)) -> str:
+def render(
+    kubeconfig: Path, extenders: Sequence[Mapping[str, Any]] = (), settings: Mapping[str, Any] = _NO_SETTINGS
+) -> str:
     """Return a configuration as YAML.
 
     Client limits are off for every variant: kube-scheduler's own 50 requests a second are what would be compared.
     One scheduler of a kind runs, so nobody is elected.
+
+    Args:
+        kubeconfig: who the scheduler is to the API server.
+        extenders: the entries of its extenders.
+        settings: a configuration (v1) that the user brought; what the harness has to decide itself is replaced.
     """
     document = {
         "apiVersion": "kubescheduler.config.k8s.io/v1",
         "kind": "KubeSchedulerConfiguration",
         "clientConnection": {"kubeconfig": str(kubeconfig), "qps": -1, "burst": 0},
         "leaderElection": {"leaderElect": False},
-        "profiles": list(profiles),
+        "profiles": [{"schedulerName": DEFAULT_SCHEDULER}],
+        **{key: value for key, value in settings.items() if key not in _OURS},
     }
+    if extenders:
+        document["extenders"] = [dict(entry) for entry in extenders]
     return yaml.safe_dump(document, sort_keys=False)
+
+
+def scheduler_names(config: str) -> list[str]:
+    """Return the names by which pods can ask for the schedulers of a configuration."""
+    return [profile.get("schedulerName", DEFAULT_SCHEDULER) for profile in yaml.safe_load(config)["profiles"]]
 
 
 def prove_live(scheduler: Scheduler, config: str) -> None:
@@ -34,7 +51,6 @@ def prove_live(scheduler: Scheduler, config: str) -> None:
     Raises:
         VariantError: it does not answer, or runs with something else.
     """
-    wanted = yaml.safe_load(config)
     try:
         page = _lowered(yaml.safe_load(scheduler.page("/configz")))
     except ClusterError as error:
@@ -42,13 +58,17 @@ def prove_live(scheduler: Scheduler, config: str) -> None:
             f"kube-scheduler does not tell its configuration: {error}. Its log: {scheduler.log}"
         ) from error
     live: dict[str, Any] = next(iter(page.values()), {})
-    expected = [profile["schedulerName"] for profile in wanted["profiles"]]
-    seen = [profile.get("schedulername") for profile in live.get("profiles", ())]
-    if seen != expected:
-        raise VariantError(
-            f"kube-scheduler runs the profiles {seen}, {expected} expected; the configuration did not reach it. "
-            f"Its log: {scheduler.log}"
-        )
+    wanted = _lowered(yaml.safe_load(config))
+    extenders = [entry["urlprefix"] for entry in wanted.get("extenders", ())]
+    for what, expected, seen in (
+        ("profiles", scheduler_names(config), [one.get("schedulername") for one in live.get("profiles") or ()]),
+        ("extenders", extenders, [one.get("urlprefix") for one in live.get("extenders") or ()]),
+    ):
+        if seen != expected:
+            raise VariantError(
+                f"kube-scheduler runs the {what} {seen}, {expected} expected; the configuration did not reach it. "
+                f"Its log: {scheduler.log}"
+            )
 
 
 def _lowered(value: Any) -> Any:

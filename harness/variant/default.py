@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from harness.cluster.base import Cluster, RunsSchedulers
 from harness.errors import VariantError
-from harness.variant.base import Installed
+from harness.variant.base import NOTHING_BROUGHT, Installed, Setup
 from harness.variant.config import DEFAULT_SCHEDULER, prove_live, render
 
 
@@ -15,7 +15,7 @@ class DefaultVariant:
     name = "default"
 
     @contextlib.contextmanager
-    def install(self, cluster: Cluster) -> Iterator[Installed]:
+    def install(self, cluster: Cluster, setup: Setup = NOTHING_BROUGHT) -> Iterator[Installed]:
         """Run the stock scheduler."""
         if not isinstance(cluster, RunsSchedulers):
             raise VariantError(f'cluster "{cluster.name}" cannot run a scheduler process; variant "default" needs one')

@@ -3,7 +3,14 @@
 from harness.registry import Registry
 from harness.variant.base import SchedulerVariant
 
-VARIANTS = Registry("variant", "harness.variants", {"default": "harness.variant.default:DefaultVariant"})
+VARIANTS = Registry(
+    "variant",
+    "harness.variants",
+    {
+        "default": "harness.variant.default:DefaultVariant",
+        "extender": "harness.variant.extender:ExtenderVariant",
+    },
+)
 
 
 def variant(name: str) -> SchedulerVariant:

@@ -10,7 +10,7 @@ from harness.cluster.embedded import parts
 from harness.cluster.embedded.build import Binaries
 from harness.cluster.embedded.inventory import inventory
 from harness.cluster.embedded.loopback import LoopbackPages
-from harness.cluster.embedded.supervisor import Supervisor
+from harness.cluster.embedded.supervisor import SCHEDULER, Supervisor
 from harness.cluster.nodes import create_nodes
 from harness.cluster.reset import Baseline
 from harness.kube import Kube
@@ -40,6 +40,7 @@ class EmbeddedCluster:
 
     def __init__(self, layout: parts.Layout, binaries: Binaries, supervisor: Supervisor, authority: Authority) -> None:
         self.name = layout.folder.name
+        self.folder = layout.folder
         self.kubeconfig = layout.kubeconfig("admin")
         self.scheduler_kubeconfig = layout.kubeconfig("kube-scheduler")
         self._layout = layout
@@ -97,7 +98,7 @@ class EmbeddedCluster:
             path = self._layout.folder / f"{name}.yaml"
             path.write_text(config)
             arguments = parts.scheduler(self._layout, path, port, server)
-            child = self._supervisor.start("kube-scheduler", arguments, name=name)
+            child = self._supervisor.start(SCHEDULER, arguments, name=name)
             pages = LoopbackPages(port, self._authority.certificate, self._layout.admin)
             try:
                 self._supervisor.wait(lambda: pages.is_ok("/readyz"), f"{name} ready")

@@ -8,12 +8,13 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from harness.clock import WaitTimeoutError, wait_until
-from harness.errors import ClusterError
+from harness.errors import ClusterError, SchedulerDied
 from harness.process import Child, spawn, undisturbed
 
 Value = TypeVar("Value")
 
 START_TIMEOUT_SECONDS = 60.0
+SCHEDULER = "kube-scheduler"
 
 
 class Supervisor:
@@ -24,6 +25,7 @@ class Supervisor:
         self._program = program
         self._logs = logs
         self._children: list[Child] = []
+        self._schedulers: list[Child] = []
         self._lock = threading.Lock()
         self._ended = False
 
@@ -52,6 +54,8 @@ class Supervisor:
             )
             with self._lock:
                 self._children.append(child)
+                if part == SCHEDULER:
+                    self._schedulers.append(child)
         return child
 
     def stop(self, child: Child) -> None:
@@ -59,6 +63,8 @@ class Supervisor:
         child.stop()
         with self._lock:
             self._children.remove(child)
+            if child in self._schedulers:
+                self._schedulers.remove(child)
 
     def pids(self) -> Mapping[str, int]:
         """Return the process id of each part."""
@@ -76,7 +82,8 @@ class Supervisor:
         with self._lock:
             dead = [child for child in self._children if child.died]
         if dead:
-            raise ClusterError("the cluster lost a part: " + "; ".join(child.describe_end() for child in dead))
+            kind = SchedulerDied if all(child in self._schedulers for child in dead) else ClusterError
+            raise kind("the cluster lost a part: " + "; ".join(child.describe_end() for child in dead))
 
     def wait(
         self, check: Callable[[], Value | None], what: str, timeout_seconds: float = START_TIMEOUT_SECONDS

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.record import build
+from harness.record.call import EXTENDERS, Extender, calls
 from harness.record.model import Record, RunMeta
 from harness.record.write import RecordWriter
 from harness.scenario.model import Scenario
@@ -42,9 +43,12 @@ class RecordBuilder:
         self.end_t = end_t
         self.settled = True
         self.status = "finished"
+        self.seed = 0
+        self.versions = {"kubernetes": "1.36.3"}
         self.steps: list[Mapping[str, Any]] = []
+        self.extenders: list[Extender] = []
         self.lines: dict[str, list[dict[str, Any]]] = {
-            name: [] for name in ("pods", "nodes", "workloads", "events", "steps")
+            name: [] for name in ("pods", "nodes", "workloads", "events", "steps", "calls")
         }
 
     def node(
@@ -148,6 +152,29 @@ class RecordBuilder:
         self.lines["steps"].append({"t": t + 0.01, "phase": "end"} | mark)
         return self
 
+    def extender(self, name: str = "ext", *, tapped: bool = True, **entry: Any) -> "RecordBuilder":
+        """Add an extender; it filters and prioritizes by name unless its entry says otherwise."""
+        entry = {"filterVerb": "filter", "prioritizeVerb": "prioritize", "weight": 1, "nodeCacheCapable": True} | entry
+        url = f"http://127.0.0.1:8888/{name}"
+        self.extenders.append(Extender(name, f"ref:{name}", {"urlPrefix": url} | entry, url, tapped=tapped))
+        return self
+
+    def call(self, kind: str, pod: str, t: float = 1.1, *, seconds: float = 0.1, **more: Any) -> "RecordBuilder":
+        """Add a call about a pod, answered with 200 unless told."""
+        line = {
+            "extender": self.extenders[0].name if self.extenders else "ext",
+            "seq": len(self.lines["calls"]),
+            "kind": kind,
+            "path": f"/{kind}",
+            "ending": "answered",
+            "status": 200,
+            "end_t": t + seconds,
+            "pod": f"default/{pod}",
+            "uid": f"uid-{pod}",
+        }
+        self.lines["calls"].append({"t": t} | line | more)
+        return self
+
     def scenario(self) -> Scenario:
         return scenario(self.expect, self.steps or ({"op": "settle"},))
 
@@ -161,6 +188,8 @@ class RecordBuilder:
             "status": self.status,
             "settled": self.settled,
             "duration_seconds": self.end_t,
+            "seed": self.seed,
+            "versions": self.versions,
         }
 
     def ordered(self, stream: str) -> list[dict[str, Any]]:
@@ -177,11 +206,15 @@ class RecordBuilder:
             events=build.events(self.ordered("events")),
             steps=build.steps(self.ordered("steps")),
             end_t=self.end_t,
+            extenders=tuple(self.extenders),
+            calls=calls(self.ordered("calls")),
         )
 
     def write(self, root: Path, run_id: str = "20261116-053610-synthetic-default-default-0000") -> Path:
         with RecordWriter.create(root, run_id, self.meta() | {"status": "running"}) as writer:
             writer.write_json("inputs/scenario.json", self.scenario().to_json())
+            if self.extenders:
+                writer.write_json(EXTENDERS, [one.to_json() for one in self.extenders])
             for stream in self.lines:
                 for line in self.ordered(stream):
                     writer.append(stream, line)

@@ -1,7 +1,7 @@
 """What the tests of this folder start from: scenarios made in place, and a stage for single steps."""
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from harness.kube import Object, names
 from harness.observe import lines
 from harness.observe.live import Live
 from harness.run.settle import Settled
-from harness.run.steps import Stage, carry_out
+from harness.run.steps import Settle, Stage, carry_out
 from harness.scenario.model import Scenario
 from harness.scenario.nodes import NodeGroup
 from harness.testing import FakeCluster, FakeKube
@@ -53,7 +53,7 @@ def stage(
     made: Scenario,
     *,
     seed: int = 0,
-    settle: Callable[[float], Settled] = lambda seconds: Settled(0.5),
+    settle: Settle = lambda timeout_seconds, until=None: Settled(0.5),
 ) -> Stage:
     return Stage(made, cluster, live, settle, random.Random(seed))  # noqa: S311 - repeatable on purpose
 

@@ -4,7 +4,7 @@ import pytest
 
 from harness.errors import ApiError, StepError
 from harness.kube import names
-from harness.run.settle import Settled
+from harness.run.settle import Settled, Until
 from harness.run.steps import PARALLEL_FROM, carry_out
 from tests.unit.run.given import PODS, StepBench, scenario, stage
 
@@ -114,7 +114,12 @@ def test_churn_stops_when_it_does_not_settle(bench: StepBench) -> None:
     for name in ("a", "b"):
         bench.pod(name)
     made = scenario({"op": "churn", "count": 1, "rounds": 2})
-    on = stage(bench.cluster, bench.live, made, settle=lambda seconds: Settled(seconds, ("pod x: moves",)))
+    on = stage(
+        bench.cluster,
+        bench.live,
+        made,
+        settle=lambda timeout_seconds, until=None: Settled(timeout_seconds, ("pod x: moves",)),
+    )
     detail = carry_out(made.steps[0], on)
     assert len(detail["rounds"]) == 1
     assert detail["moving"] == ["pod x: moves"]
@@ -124,8 +129,8 @@ def test_churn_stops_when_it_does_not_settle(bench: StepBench) -> None:
 def test_settle_has_its_own_deadline_or_the_scenarios(bench: StepBench, own: dict[str, int], waited: int) -> None:
     asked: list[float] = []
 
-    def settle(seconds: float) -> Settled:
-        asked.append(seconds)
+    def settle(timeout_seconds: float, until: Until | None = None) -> Settled:
+        asked.append(timeout_seconds)
         return Settled(1.5)
 
     made = scenario({"op": "settle", **own}, timeoutSeconds=30)

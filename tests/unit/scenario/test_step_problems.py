@@ -4,8 +4,14 @@ import pytest
 
 from tests.unit.scenario.given import EXPECT, HEAD, STEPS, problems, write
 
-OPS = "create, createPods, scale, delete, addNodes, removeNodes, updateNodes, drain, churn, settle"
-KINDS = "count, placement, onlyOn, neverOn, distribution, spread, pending, staysPending, timing"
+OPS = (
+    "create, createPods, scale, delete, addNodes, removeNodes, updateNodes, drain, churn, settle, await, "
+    "fault, clearFaults, stopExtender, startExtender"
+)
+KINDS = (
+    "count, placement, onlyOn, neverOn, distribution, spread, pending, staysPending, timing, "
+    "sameAs, calls, attempts, findings, metric, log, invariant"
+)
 
 
 def step(text: str) -> str:

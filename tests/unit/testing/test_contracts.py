@@ -10,7 +10,7 @@ from harness.cluster.base import Cluster
 from harness.kube import Object
 from harness.scenario.nodes import NodeSpec
 from harness.testing import ClusterContract, FakeCluster, FakeScheduler, VariantContract
-from harness.variant.base import Installed
+from harness.variant.base import NOTHING_BROUGHT, Installed, Setup
 from harness.variant.default import DefaultVariant
 
 
@@ -88,21 +88,21 @@ def test_a_broken_cluster_breaks_its_promise(tmp_path: Path, make: Callable[[Pat
 
 class Misnamed(DefaultVariant):
     @contextlib.contextmanager
-    def install(self, cluster: Cluster) -> Iterator[Installed]:
+    def install(self, cluster: Cluster, setup: Setup = NOTHING_BROUGHT) -> Iterator[Installed]:
         with super().install(cluster) as installed:
             yield Installed("other", installed.schedulers, installed.config)
 
 
 class Unconfigured(DefaultVariant):
     @contextlib.contextmanager
-    def install(self, cluster: Cluster) -> Iterator[Installed]:
+    def install(self, cluster: Cluster, setup: Setup = NOTHING_BROUGHT) -> Iterator[Installed]:
         with super().install(cluster) as installed:
             yield Installed(self.name, installed.schedulers, " \n")
 
 
 class Empty(DefaultVariant):
     @contextlib.contextmanager
-    def install(self, cluster: Cluster) -> Iterator[Installed]:
+    def install(self, cluster: Cluster, setup: Setup = NOTHING_BROUGHT) -> Iterator[Installed]:
         with super().install(cluster) as installed:
             yield Installed(self.name, {}, installed.config)
 
@@ -116,7 +116,7 @@ class Immortal:
 
 class Stays(DefaultVariant):
     @contextlib.contextmanager
-    def install(self, cluster: Cluster) -> Iterator[Installed]:
+    def install(self, cluster: Cluster, setup: Setup = NOTHING_BROUGHT) -> Iterator[Installed]:
         with super().install(cluster) as installed:
             yield Installed(self.name, {"default-scheduler": Immortal()}, installed.config)
 
@@ -126,7 +126,7 @@ class Once(DefaultVariant):
         self.used = False
 
     @contextlib.contextmanager
-    def install(self, cluster: Cluster) -> Iterator[Installed]:
+    def install(self, cluster: Cluster, setup: Setup = NOTHING_BROUGHT) -> Iterator[Installed]:
         assert not self.used, "installed before"
         self.used = True
         with super().install(cluster) as installed:

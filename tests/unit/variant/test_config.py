@@ -39,7 +39,7 @@ def test_the_configuration_names_the_kubeconfig_and_limits_no_client() -> None:
 
 def test_profiles_differ_and_everything_else_does_not() -> None:
     plain = yaml.safe_load(render(KUBECONFIG))
-    other = yaml.safe_load(render(KUBECONFIG, [{"schedulerName": "mine"}]))
+    other = yaml.safe_load(render(KUBECONFIG, settings={"profiles": [{"schedulerName": "mine"}]}))
     assert other.pop("profiles") != plain.pop("profiles")
     assert other == plain
 

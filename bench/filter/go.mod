@@ -1,0 +1,3 @@
+module harness.test/bench/filter
+
+go 1.26.0

@@ -1,0 +1,82 @@
+"""Options that bring something of the user's own: an extender, its entry, a scheduler's configuration, faults."""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness.run.brought import Brought, bring, fault
+from harness.scenario.faults import Fault
+
+
+@dataclass(frozen=True)
+class Own:
+    """What the options brought, checked."""
+
+    brought: Brought
+    faults: tuple[Fault, ...]
+
+    def variants(self) -> tuple[str, ...]:
+        """Return the variant that it makes sense for; none if nothing was brought."""
+        return ("extender",) if self.faults or self.brought.extenders or self.brought.scheduler_config else ()
+
+
+def bring_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of what a user can bring to a run; the command gets all of them as `own`."""
+
+    @functools.wraps(command)
+    def with_own(
+        *arguments: Any,
+        extenders: tuple[str, ...],
+        entries: tuple[str, ...],
+        scheduler_config: Path | None,
+        faults: tuple[str, ...],
+        no_tap: bool,
+        **others: Any,
+    ) -> Any:
+        brought = bring(extenders, entries, scheduler_config, tap=not no_tap)
+        return command(*arguments, own=Own(brought, tuple(map(fault, faults))), **others)
+
+    config_file = click.Path(path_type=Path, dir_okay=False)
+    for option in reversed(
+        (
+            extender_option,
+            entry_option,
+            click.option(
+                "--scheduler-config",
+                type=config_file,
+                help="KubeSchedulerConfiguration, also a legacy one or a Policy: it is translated.",
+            ),
+            click.option(
+                "--fault",
+                "faults",
+                multiple=True,
+                metavar="FAULT",
+                help="Break calls: status,status=500,verb=filter,share=0.3. Repeatable.",
+            ),
+            click.option(
+                "--no-tap", is_flag=True, help="Let the scheduler call the extender directly; nothing is seen."
+            ),
+        )
+    ):
+        with_own = option(with_own)
+    return with_own
+
+
+extender_option = click.option(
+    "--extender",
+    "extenders",
+    multiple=True,
+    metavar="SUBJECT",
+    help="Extender to test: URL, cmd:…, go:DIR, image:…, py:MODULE:CALLABLE, ref:NAME, subject.yaml. Repeatable.",
+)
+entry_option = click.option(
+    "--entry",
+    "entries",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Key of the extenders[] entry: nodeCacheCapable=true. Repeatable.",
+)

@@ -1,0 +1,296 @@
+"""Turns what a tap wrote during a run into the calls of a record and a cassette, one call in memory at a time."""
+
+import contextlib
+import gc
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+import zstandard
+
+from harness.errors import HarnessError
+from harness.extender.cassette import CassetteCall, CassetteWriter
+from harness.extender.entry import Entry
+from harness.extender.golang import quickly
+from harness.extender.oracle import OK, Effect, effect, sent_nodes, sent_victims
+from harness.record.call import Call
+
+CALLS = "calls.jsonl"
+BODIES = "bodies.zst"
+STREAM = "calls"
+LIMIT_BYTES = 64 << 20
+_GZIP = 31
+_EMPTY = Effect("")
+
+
+Append = Callable[[str, Mapping[str, Any]], None]
+"""Takes the name of a stream and a line of it; `RecordWriter.append` is one."""
+
+
+@dataclass
+class _Attempts:
+    """Counts the scheduling attempts per pod: a new one begins with its first kind of call."""
+
+    first: str
+    seen: Counter[str] = field(default_factory=Counter)
+
+    def of(self, kind: str | None, uid: str | None) -> int | None:
+        if kind is None or uid is None:
+            return None
+        if kind == self.first:
+            self.seen[uid] += 1
+        return self.seen[uid] or None
+
+
+@dataclass(frozen=True)
+class _Body:
+    """A body as it was framed on the wire, or why it is not there."""
+
+    data: bytes = b""
+    missing: str | None = None
+
+
+def finalize(  # noqa: PLR0913 - it stands between a tap's folder and the two things made of it
+    folder: Path,
+    extender: str,
+    entry: Entry,
+    offset_seconds: float,
+    append: Append,
+    cassette: CassetteWriter,
+    *,
+    limit_bytes: int = LIMIT_BYTES,
+) -> list[str]:
+    """Write every call that a tap recorded into the record and the cassette; return what is doubtful about them.
+
+    Args:
+        folder: where the tap recorded; a folder without calls is fine.
+        extender: the extender's name in the record.
+        entry: its entry of the configuration, as it would be without the tap.
+        offset_seconds: the run's time when the tap's own clock stood at 0.
+        append: takes the lines of `calls.jsonl`.
+        cassette: takes the calls with their bodies.
+        limit_bytes: of larger bodies only the size is kept.
+
+    Raises:
+        HarnessError: something could not be read or written.
+    """
+    warnings: list[str] = []
+    attempts = _Attempts("filter" if entry.filter_verb else "prioritize")
+    missing: Counter[str] = Counter()
+    unended = 0
+    try:
+        pairs = _pairs(folder / CALLS, warnings)
+        with _opened(folder / BODIES) as bodies, _uncollected():
+            for begin, end in pairs:
+                unended += not end
+                request, response = (_body(bodies, end, side, limit_bytes) for side in ("request", "response"))
+                missing.update(body.missing for body in (request, response) if body.missing)
+                call, taped = _call(extender, entry, offset_seconds, attempts, (begin, end, request, response))
+                append(STREAM, call.to_json())
+                cassette.append(taped)
+    except OSError as error:
+        raise HarnessError(f"{folder}: what the tap recorded cannot be read: {error.strerror or error}") from error
+    if unended:
+        warnings.append(f"{extender}: {unended} calls had not ended when recording stopped")
+    warnings += [f"{extender}: {count} bodies are not in the cassette: {why}" for why, count in missing.items()]
+    return warnings
+
+
+def _call(
+    extender: str,
+    entry: Entry,
+    offset_seconds: float,
+    attempts: _Attempts,
+    seen: tuple[dict[str, Any], dict[str, Any], _Body, _Body],
+) -> tuple[Call, CassetteCall]:
+    begin, end, request_body, response_body = seen
+    kind = entry.kind_of(begin["path"].partition("?")[0])
+    request = _json(request_body.data)
+    pod, uid = _pod(request)
+    status, ending = end.get("status"), end.get("ending", "open")
+    body, encoding_error = _decoded(response_body.data, _header(end, "Content-Encoding"))
+    made = _EMPTY
+    # A body that was not kept cannot be judged; silence about it is better than a wrong word.
+    if kind and not (status == OK and response_body.missing):
+        made = effect(kind, entry, request, status, body, ending=ending, location=_header(end, "Location"))
+    times = {
+        key: None if end.get(key) is None else round(end[key] + offset_seconds, 6)
+        for key in ("sent", "first_byte", "now")
+    }
+    call = Call(
+        extender=extender,
+        seq=begin["seq"],
+        t=round(begin["now"] + offset_seconds, 6),
+        kind=kind,
+        path=begin["path"],
+        ending=ending,
+        connection=begin.get("connection", 0),
+        status=status,
+        sent_t=times["sent"],
+        first_byte_t=times["first_byte"],
+        end_t=times["now"],
+        request_bytes=end.get("request_bytes", 0),
+        response_bytes=end.get("response_bytes", 0),
+        pod=pod,
+        uid=uid,
+        attempt=attempts.of(kind, uid),
+        nodes_in=_nodes_in(kind, request),
+        nodes_out=_nodes_out(made),
+        fault=begin.get("fault"),
+        error=encoding_error or made.error,
+        reasons=dict(Counter([*made.rejected.values(), *made.unresolvable.values()])),
+        notices=made.notices,
+    )
+    omitted = request_body.missing or response_body.missing
+    return call, _taped(call, entry, request, body, omitted)
+
+
+def _taped(call: Call, entry: Entry, request: Any, body: bytes, omitted: str | None) -> CassetteCall:
+    response, raw = None, None
+    if body:
+        try:
+            response = quickly(body)
+            orjson.dumps(response)
+        except (ValueError, TypeError):
+            response, raw = None, body
+        if response is not None and call.error and call.kind:
+            # Number formats and what stands behind the first value can be what the error is about.
+            again = effect(call.kind, entry, request, call.status, orjson.dumps(response), ending=call.ending)
+            response, raw = (response, None) if again.error == call.error else (None, body)
+    elif call.status is not None:
+        raw = b""
+    return CassetteCall(
+        extender=call.extender,
+        seq=call.seq,
+        t=call.t,
+        kind=call.kind,
+        path=call.path,
+        status=call.status,
+        seconds=call.seconds,
+        pod=call.pod,
+        uid=call.uid,
+        attempt=call.attempt,
+        request=request,
+        response=response,
+        raw=raw,
+        fault=call.fault,
+        ending=call.ending,
+        omitted=omitted,
+    )
+
+
+def _pairs(path: Path, warnings: list[str]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """Return the beginning and the end of every call, in the order of their beginnings; the end may be empty."""
+    begins: dict[int, dict[str, Any]] = {}
+    ends: dict[int, dict[str, Any]] = {}
+    for number, line in _lines(path):
+        try:
+            value = orjson.loads(line)
+            (begins if value["event"] == "begin" else ends)[value["seq"]] = value
+        except (ValueError, KeyError, TypeError):
+            warnings.append(f"{path}:{number}: this line is cut or damaged, and left out")
+    return [(begin, ends.get(seq, {})) for seq, begin in sorted(begins.items())]
+
+
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    if path.is_file():
+        with path.open("rb") as stream:
+            yield from enumerate(stream, 1)
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO | None]:
+    """Open the file of bodies; there is none when no call had one."""
+    if not path.is_file():
+        yield None
+        return
+    with path.open("rb") as stream:
+        yield stream
+
+
+@contextlib.contextmanager
+def _uncollected() -> Iterator[None]:
+    """Keep the garbage collector away: it would walk through large bodies again and again, and JSON has no cycles."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _body(bodies: BinaryIO | None, end: Mapping[str, Any], side: str, limit_bytes: int) -> _Body:
+    place = end.get(side)
+    if place is None:
+        # The tap gives no place for an empty body, nor for one that it could not write down.
+        return _Body(missing="the tap could not keep them" if end.get(f"{side}_bytes") else None)
+    if bodies is None:
+        return _Body(missing=f"{BODIES} is not there")
+    bodies.seek(place["offset"])
+    frame = bodies.read(place["length"])
+    if len(frame) < place["length"]:
+        return _Body(missing=f"{BODIES} is cut")
+    try:
+        with zstandard.ZstdDecompressor().stream_reader(frame) as reader:
+            data = reader.read(limit_bytes + 1)
+    except zstandard.ZstdError as error:
+        return _Body(missing=f"{BODIES} is damaged ({error})")
+    if len(data) > limit_bytes:
+        return _Body(missing=f"larger than {limit_bytes} bytes")
+    return _Body(data)
+
+
+def _decoded(data: bytes, encoding: str | None) -> tuple[bytes, str | None]:
+    """Unpack a body as Go's client does for a server that compresses."""
+    if (encoding or "").lower() != "gzip" or not data:
+        return data, None
+    try:
+        return zlib.decompress(data, _GZIP), None
+    except zlib.error:
+        return data, "gzip: invalid header"
+
+
+def _header(end: Mapping[str, Any], name: str) -> str | None:
+    pairs = end.get("response_headers") or ()
+    return next((value for key, value in pairs if key.lower() == name.lower()), None)
+
+
+def _json(data: bytes) -> Any:
+    try:
+        return orjson.loads(data) if data else None
+    except ValueError:
+        return None
+
+
+def _pod(request: Any) -> tuple[str | None, str | None]:
+    """Return the pod that a request is about, as `namespace/name` and UID."""
+    if not isinstance(request, dict):
+        return None, None
+    metadata = (request.get("Pod") or {}).get("metadata") or {}
+    name = metadata.get("name") or request.get("PodName")
+    namespace = metadata.get("namespace") or request.get("PodNamespace")
+    uid = metadata.get("uid") or request.get("PodUID")
+    return (f"{namespace}/{name}" if namespace else name), uid
+
+
+def _nodes_in(kind: str | None, request: Any) -> int | None:
+    known = (
+        sent_victims(request)
+        if kind == "preempt"
+        else sent_nodes(request)
+        if kind in {"filter", "prioritize"}
+        else None
+    )
+    return None if known is None else len(known)
+
+
+def _nodes_out(made: Effect) -> int | None:
+    if made.error is not None:
+        return None
+    counted = {"filter": made.feasible, "prioritize": made.scores, "preempt": made.victims}.get(made.kind)
+    return None if counted is None else len(counted)

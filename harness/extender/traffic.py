@@ -1,0 +1,263 @@
+"""The extenders of an installed variant while runs go by: restarted for each run, tapped, and broken on purpose."""
+
+import contextlib
+import datetime
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import orjson
+
+from harness import __version__
+from harness.clock import SYSTEM
+from harness.errors import HarnessError, StepError
+from harness.extender.cassette import CassetteWriter
+from harness.extender.entry import Entry
+from harness.extender.finalize import finalize
+from harness.extender.start import Running
+from harness.extender.tap import Tap
+from harness.record.call import CASSETTE, EXTENDERS, Extender, Notice
+from harness.record.write import RecordWriter
+from harness.scenario.faults import Fault
+
+SPOOL = "tap"
+CALLS = "calls.jsonl"
+
+
+@dataclass
+class Connected:
+    """One extender: its subject, the entry it stands in as the user means it, and the tap before it."""
+
+    name: str
+    subject: str
+    entry: Entry
+    running: Running
+    tap: Tap | None
+    notices: tuple[Notice, ...] = ()
+    notes: tuple[str, ...] = ()
+    stopped: bool = False
+    faults: list[Fault] = field(default_factory=list)
+
+    @property
+    def seen_by_scheduler(self) -> Entry:
+        """Return the entry that goes into the scheduler's configuration: the same, at the tap's address."""
+        return _at_tap(self.entry, self.tap) if self.tap else self.entry
+
+    def describe(self) -> Extender:
+        """Return what the record keeps of it."""
+        notes = (*self.notes, *(notice.text for notice in self.notices))
+        return Extender(
+            self.name,
+            self.subject,
+            self.entry.to_json(),
+            self.entry.url_prefix,
+            tapped=self.tap is not None,
+            notes=notes,
+        )
+
+
+class Traffic:
+    """All extenders of a variant, in the order of the configuration."""
+
+    def __init__(self, extenders: Sequence[Connected]) -> None:
+        self.extenders = tuple(extenders)
+        self._used = False
+        self._seed = 0
+        self._spool: Path | None = None
+        self._troubles: dict[str, str] = {}
+
+    def logs(self) -> dict[str, Path]:
+        """Return the log files of the extenders and taps, by the name they get in a record."""
+        logs = {f"extender-{one.name}": one.running.log for one in self.extenders if one.running.log}
+        return logs | {f"tap-{one.name}": one.tap.child.log for one in self.extenders if one.tap}
+
+    @contextlib.contextmanager
+    def recorded(self, writer: RecordWriter, start: float, seed: int, facts: Mapping[str, str]) -> Iterator[list[str]]:
+        """Record every call into a record while the context lasts; yields a list that fills with warnings.
+
+        Args:
+            writer: the record.
+            start: the clock's time that counts as zero.
+            seed: what random extenders and faults draw with.
+            facts: scenario and Kubernetes version, for the cassette's header.
+        """
+        warnings: list[str] = []
+        self._begin(seed)
+        writer.write_json(EXTENDERS, [one.describe().to_json() for one in self.extenders])
+        self._spool = writer.path / SPOOL
+        tapped = [(one, one.tap, self._spool / one.name) for one in self.extenders if one.tap]
+        offsets = []
+        for _, tap, folder in tapped:
+            folder.mkdir(parents=True, mode=0o700)
+            offsets.append(_offset(tap, folder, start))
+        try:
+            yield warnings
+        finally:
+            warnings += self.troubles()
+            for one, tap, _ in tapped:
+                warnings += _stop_recording(one, tap)
+            header = {
+                **facts,
+                "made_by": f"scheduler-harness {__version__}",
+                "created_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+                "extenders": [one.describe().to_json() for one in self.extenders],
+            }
+            with CassetteWriter(writer.path / CASSETTE, header) as cassette:
+                for (one, _, folder), offset in zip(tapped, offsets, strict=True):
+                    warnings += finalize(folder, one.name, one.entry, offset, writer.append, cassette)
+            # What the tap wrote stands in the record now, and there without anybody's secrets.
+            shutil.rmtree(self._spool, ignore_errors=True)
+
+    def _begin(self, seed: int) -> None:
+        """Give the run extenders that have not seen another run, and a tap without faults."""
+        self._troubles.clear()
+        for one in self.extenders:
+            one.stopped = False
+            fresh = not self._used and seed == self._seed and one.running.alive
+            if one.running.restartable and not fresh:
+                one.running.restart(seed)
+        self._used, self._seed = True, seed
+        self.clear(None)
+
+    def busy(self) -> list[str]:
+        """Return, in words, the calls that are going on now."""
+        found = []
+        for one in self.extenders:
+            if one.tap and one.tap.alive:
+                with contextlib.suppress(HarnessError):
+                    count = one.tap.state()["open"]
+                    if count:
+                        found.append(f"{count} calls to extender {one.name} wait for their answer")
+        return found
+
+    def calls_seen(self, kind: str | None) -> int:
+        """Return how many calls of a kind the taps have written down as ended in this run."""
+        return sum(
+            1
+            for one in self.extenders
+            if self._spool
+            for path in ended_calls(self._spool / one.name)
+            if kind is None or one.entry.kind_of(path) == kind
+        )
+
+    def watch(self) -> None:
+        """Note once whatever ended without having been asked to; a run goes on without it and is judged."""
+        for one in self.extenders:
+            if not one.stopped and one.name not in self._troubles and (end := one.running.check()):
+                self._troubles[one.name] = f"extender {one.name} ended during the run: {end}"
+            tap = f"tap of {one.name}"
+            if one.tap and not one.tap.alive and tap not in self._troubles:
+                self._troubles[tap] = (
+                    f"the {tap} ended during the run: calls after that were refused and are not recorded. "
+                    f"{one.tap.child.describe_end()}"
+                )
+
+    def troubles(self) -> list[str]:
+        """Return what ended by itself, in words."""
+        self.watch()
+        return list(self._troubles.values())
+
+    def inject(self, fault: Fault) -> list[str]:
+        """Add a fault to the extenders it is meant for; return their names."""
+        chosen = self._chosen(fault.extender)
+        for one in chosen:
+            one.faults.append(fault)
+            self._set_faults(one)
+        return [one.name for one in chosen]
+
+    def clear(self, name: str | None) -> list[str]:
+        """Take every fault away; return the names of the extenders."""
+        chosen = self._chosen(name)
+        for one in chosen:
+            if one.tap:
+                one.faults.clear()
+                self._set_faults(one)
+        return [one.name for one in chosen]
+
+    def stop(self, name: str | None, how: str) -> list[str]:
+        """End the processes of extenders."""
+        chosen = self._chosen(name)
+        for one in chosen:
+            _require_own(one, "stopExtender")
+            one.stopped = True
+            if how == "kill":
+                one.running.kill()
+            else:
+                one.running.stop()
+        return [one.name for one in chosen]
+
+    def start(self, name: str | None) -> list[str]:
+        """Start the processes of extenders again."""
+        chosen = self._chosen(name)
+        for one in chosen:
+            _require_own(one, "startExtender")
+            one.running.restart(self._seed)
+            one.stopped = False
+            self._troubles.pop(one.name, None)
+        return [one.name for one in chosen]
+
+    def _chosen(self, name: str | None) -> list[Connected]:
+        chosen = [one for one in self.extenders if name in (None, one.name)]
+        if not chosen:
+            known = ", ".join(one.name for one in self.extenders)
+            raise StepError(f'no extender is called "{name}"; there are: {known}')
+        return chosen
+
+    def _set_faults(self, one: Connected) -> None:
+        if one.tap is None:
+            raise StepError(f"extender {one.name} has no tap, and only a tap can inject faults; leave --no-tap out")
+        one.tap.set_faults(
+            [
+                fault.to_tap(self._seed + index, one.entry.verb(fault.verb).rpartition("/")[2] if fault.verb else None)
+                for index, fault in enumerate(one.faults)
+            ]
+        )
+
+
+def _at_tap(entry: Entry, tap: Tap) -> Entry:
+    path = urlsplit(entry.url_prefix).path
+    # The tap vouches for itself; whether the extender's certificate is good is between the tap and the extender.
+    tls = {"caFile": str(tap.authority)} if tap.authority else {}
+    return replace(entry, url_prefix=tap.url + path, tls=tls)
+
+
+def _offset(tap: Tap, folder: Path, start: float) -> float:
+    """Start recording and return what turns the tap's time into the run's; half a round trip is the doubt."""
+    before = SYSTEM.now()
+    tap_now = tap.record_into(folder)
+    return (before + SYSTEM.now()) / 2 - start - tap_now
+
+
+def _stop_recording(one: Connected, tap: Tap) -> list[str]:
+    if not tap.alive:
+        return []
+    try:
+        problem = tap.state().get("problem")
+        tap.record_into(None)
+    except HarnessError as error:
+        return [f"the tap of {one.name} does not answer any more: {error}"]
+    return [f"the tap of {one.name} could not record everything: {problem}"] if problem else []
+
+
+def _require_own(one: Connected, op: str) -> None:
+    if not one.running.restartable:
+        raise StepError(f"{op}: extender {one.name} ({one.subject}) was not started by the harness")
+
+
+def ended_calls(folder: Path) -> Iterator[str]:
+    """Yield the path of every call that a tap has written down as ended."""
+    paths: dict[int, str] = {}
+    try:
+        lines = (folder / CALLS).read_bytes().splitlines(keepends=True)
+    except FileNotFoundError:
+        return
+    for line in lines:
+        if not line.endswith(b"\n"):
+            return
+        call = orjson.loads(line)
+        if call["event"] == "begin":
+            paths[call["seq"]] = call["path"]
+        elif call["seq"] in paths:
+            yield paths[call["seq"]]

@@ -1,0 +1,139 @@
+"""Joins what the user brought with what a scenario says, into what a variant installs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import ValidationError
+
+from harness.errors import InputError
+from harness.extender.subject import parse
+from harness.scenario.explain import explain
+from harness.scenario.extenders import EntryKeys, ExtenderSpec
+from harness.scenario.faults import Fault
+from harness.scenario.fields import Model
+from harness.scenario.model import Scenario
+from harness.scenario.problems import dotted
+from harness.variant.base import NOTHING_BROUGHT, SchedulerConfig, Setup
+
+Built = TypeVar("Built", bound=Model)
+
+FALLBACK = ExtenderSpec(subject="ref:pass-through")
+"""What stands behind the scheduler when nobody brought an extender: it changes nothing."""
+
+
+@dataclass(frozen=True)
+class Brought:
+    """What the user named on the command line."""
+
+    extenders: tuple[ExtenderSpec, ...] = ()
+    scheduler_config: Path | None = None
+    tap: bool = True
+
+    def setup(self, variant: str, scenario: Scenario | None, seed: int) -> Setup:
+        """Return what a variant is to install for a scenario.
+
+        The user's extenders stand in for the scenario's own, one by one, under the entries that the scenario demands.
+        """
+        if variant == "default":
+            return NOTHING_BROUGHT
+        config = self._config(scenario)
+        own = scenario.extenders if scenario else ()
+        extenders = _stand_in(self.extenders, own) if self.extenders else own
+        if not extenders and config is None:
+            extenders = (FALLBACK,)
+        return Setup(extenders, config, self.tap, seed)
+
+    def _config(self, scenario: Scenario | None) -> SchedulerConfig | None:
+        if self.scheduler_config is not None:
+            return read_config(self.scheduler_config)
+        if scenario is None or scenario.scheduler_config is None:
+            return None
+        name = scenario.scheduler_config
+        return SchedulerConfig(scenario.manifests[name], str(scenario.path.parent / name))
+
+
+NOTHING = Brought()
+
+
+def bring(
+    extenders: Sequence[str], entries: Sequence[str], scheduler_config: Path | None = None, *, tap: bool = True
+) -> Brought:
+    """Return what the options brought, checked as far as that is possible before anything is started.
+
+    Raises:
+        InputError: something of it cannot be used.
+    """
+    entry = entry_keys(entries)
+    for text in extenders:
+        parse(text, entry.given())
+    if scheduler_config is not None:
+        read_config(scheduler_config)
+    if entries and not extenders and scheduler_config is None:
+        raise InputError("--entry: it is about an extender; name one with --extender or --scheduler-config")
+    specs = tuple(ExtenderSpec(subject=text, entry=entry) for text in extenders)
+    return Brought(specs, scheduler_config, tap)
+
+
+def entry_keys(entries: Sequence[str]) -> EntryKeys:
+    """Return the entry that KEY=VALUE options spell.
+
+    Raises:
+        InputError: a key or value is none of an entry.
+    """
+    return _built(EntryKeys, _pairs(entries, "--entry"), "--entry")
+
+
+def fault(text: str) -> Fault:
+    """Return the fault that an option spells: its kind, then KEY=VALUE, separated by commas.
+
+    Raises:
+        InputError: it is none.
+    """
+    kind, _, rest = text.partition(",")
+    return _built(Fault, {"kind": kind, **_pairs(rest.split(",") if rest else [], "--fault")}, f"--fault {text}")
+
+
+def _pairs(texts: Sequence[str], option: str) -> dict[str, Any]:
+    pairs = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals:
+            raise InputError(f"{option} {text}: KEY=VALUE expected")
+        try:
+            pairs[key.strip()] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise InputError(f"{option} {text}: the value is no YAML: {error}") from error
+    return pairs
+
+
+def _built(model: type[Built], values: dict[str, Any], where: str) -> Built:
+    try:
+        return model.model_validate(values, by_alias=True, by_name=False)
+    except ValidationError as error:
+        faults = [f"{where}: {dotted(path)}: {text}" for path, text in explain(error, model, values)]
+        raise InputError("\n".join(faults)) from None
+
+
+def read_config(path: Path) -> SchedulerConfig:
+    """Read a scheduler's configuration.
+
+    Raises:
+        InputError: it cannot be read.
+    """
+    try:
+        return SchedulerConfig(path.read_text(encoding="utf-8"), str(path))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"--scheduler-config {path}: cannot be read: {error}") from error
+
+
+def _stand_in(brought: tuple[ExtenderSpec, ...], own: tuple[ExtenderSpec, ...]) -> tuple[ExtenderSpec, ...]:
+    replaced = []
+    for index, extender in enumerate(brought):
+        demanded = own[index].entry.given() if index < len(own) else {}
+        entry = EntryKeys.model_validate({**demanded, **extender.entry.given()})
+        name = extender.name or (own[index].name if index < len(own) else None)
+        replaced.append(ExtenderSpec(subject=extender.subject, name=name, entry=entry))
+    return (*replaced, *own[len(brought) :])

@@ -1,0 +1,3 @@
+module harness.test/stranger
+
+go 1.21
