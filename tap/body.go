@@ -86,17 +86,23 @@ func (b *body) write(p []byte) {
 	}
 }
 
-// close ends the frame. It must be called before appendTo, and gives the encoder back.
+// closeStream ends the frame of a big body and gives its encoder back. A small body has none yet.
+func (b *body) closeStream() {
+	if b.encoder == nil {
+		return
+	}
+	if err := b.encoder.Close(); b.err == nil {
+		b.err = err
+	}
+	b.encoder.Reset(nil)
+	bigEncoders.put(b.encoder)
+	b.encoder = nil
+}
+
+// close makes the frame whole, whatever the size.
 func (b *body) close() {
-	switch {
-	case b.encoder != nil:
-		if err := b.encoder.Close(); b.err == nil {
-			b.err = err
-		}
-		b.encoder.Reset(nil)
-		bigEncoders.put(b.encoder)
-		b.encoder = nil
-	case len(b.raw) > 0:
+	b.closeStream()
+	if len(b.raw) > 0 {
 		encoder := smallEncoders.get()
 		b.packed.memory.Write(encoder.EncodeAll(b.raw, nil))
 		smallEncoders.put(encoder)

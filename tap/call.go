@@ -37,16 +37,11 @@ type call struct {
 
 // writeBegin writes that the call has begun; its end waits for this.
 func (c *call) writeBegin() {
-	if c.recording != nil {
-		var fault *string
-		if c.plan != nil {
-			fault = &c.plan.text
-		}
-		c.recording.line(newLine("begin", c.seq, c.started).integer("connection", c.connection).
-			text("method", c.method).text("path", c.request.target).optionalText("fault", fault).end())
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.recording != nil {
+		c.tap.archive.add(func() { c.recording.line(c.beginLine()) })
+	}
 	c.begun = true
 	c.writeEndWhenDone()
 }
@@ -55,11 +50,14 @@ func (c *call) writeBegin() {
 func (c *call) tookRequest(x piece, now seconds) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if x.kind == payloadPiece {
+	if x.kind == payloadPiece && !c.ended {
 		c.requestSize += int64(len(x.data))
-		if c.requestBody != nil && !c.ended {
+		if c.requestBody != nil {
 			c.requestBody.write(x.data)
 		}
+	}
+	if c.ended {
+		return
 	}
 	c.unparsed = c.unparsed || x.kind == rawPiece
 	if !x.last {
@@ -72,7 +70,7 @@ func (c *call) tookRequest(x piece, now seconds) {
 
 func (c *call) closeRequest() {
 	if !c.requestDone && c.requestBody != nil {
-		c.requestBody.close()
+		c.requestBody.closeStream()
 	}
 	c.requestDone = true
 }
@@ -81,6 +79,9 @@ func (c *call) closeRequest() {
 func (c *call) sawReplyHead(status int, headers [][2]string, at seconds) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.ended {
+		return
+	}
 	c.status, c.replyHeaders = &status, headers
 	if c.firstByte == nil {
 		c.firstByte = &at
@@ -91,8 +92,11 @@ func (c *call) sawReplyHead(status int, headers [][2]string, at seconds) {
 func (c *call) gaveReply(p []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.ended {
+		return
+	}
 	c.replySize += int64(len(p))
-	if c.recording == nil || c.ended {
+	if c.recording == nil {
 		return
 	}
 	if c.replyBody == nil {
@@ -130,7 +134,7 @@ func (c *call) hasBegun() bool {
 func (c *call) markUnparsed() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.unparsed = true
+	c.unparsed = c.unparsed || !c.ended
 }
 
 // replied notes that the reply was passed on whole; the call is over once the request is too.
@@ -161,17 +165,28 @@ func (c *call) writeEndWhenDone() {
 	if c.recording == nil {
 		return
 	}
-	for _, body := range []*body{c.replyBody, c.upstreamBody} {
+	bodies := []*body{c.requestBody, c.replyBody, c.upstreamBody}
+	for _, body := range bodies {
 		if body != nil {
-			body.close()
+			body.closeStream()
 		}
 	}
-	c.recording.line(c.endLine())
-	c.recording.leave()
-	c.requestBody, c.replyBody, c.upstreamBody = nil, nil, nil
+	c.tap.archive.add(func() {
+		c.recording.line(c.endLine())
+		c.recording.leave()
+	})
 }
 
-// endLine puts the bodies where they belong and says all that is known.
+func (c *call) beginLine() []byte {
+	var fault *string
+	if c.plan != nil {
+		fault = &c.plan.text
+	}
+	return newLine("begin", c.seq, c.started).integer("connection", c.connection).text("method", c.method).
+		text("path", c.request.target).optionalText("fault", fault).end()
+}
+
+// endLine puts the bodies where they belong and says all that is known; nothing changes any more.
 func (c *call) endLine() []byte {
 	line := newLine("end", c.seq, c.endedAt).optionalSeconds("sent", c.sent).optionalSeconds("first_byte", c.firstByte)
 	line = line.text("ending", c.ending)

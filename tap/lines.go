@@ -31,7 +31,9 @@ func (p line) key(name string) line {
 	return append(p, `":`...)
 }
 
-func (p line) integer(name string, value int64) line { return strconv.AppendInt(p.key(name), value, 10) }
+func (p line) integer(name string, value int64) line {
+	return strconv.AppendInt(p.key(name), value, 10)
+}
 
 func (p line) text(name, value string) line { return appendText(p.key(name), value) }
 

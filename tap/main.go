@@ -74,12 +74,14 @@ func run(o options) error {
 		return err
 	}
 	go t.gate.watch()
-	return waitForEnd()
+	waitForEnd()
+	t.archive.drain()
+	return nil
 }
 
 // waitForEnd returns when the starter is gone or asks for the end. The starter holds the writing end of our standard
 // input, which the kernel closes even after kill -9.
-func waitForEnd() error {
+func waitForEnd() {
 	asked := make(chan os.Signal, 1)
 	signal.Notify(asked, syscall.SIGTERM, syscall.SIGINT)
 	gone := make(chan struct{})
@@ -91,5 +93,4 @@ func waitForEnd() error {
 	case <-asked:
 	case <-gone:
 	}
-	return nil
 }

@@ -90,7 +90,7 @@ func (r *recording) line(text []byte) {
 	r.torn = false
 }
 
-// keep appends a finished body and returns where it lies; nil for an empty one, or when bodies cannot be kept.
+// keep appends a body and returns where it lies; nil for an empty one, or when bodies cannot be kept.
 func (r *recording) keep(b *body) *reference {
 	if b == nil {
 		return nil
@@ -99,6 +99,7 @@ func (r *recording) keep(b *body) *reference {
 	if b.size == 0 {
 		return nil
 	}
+	b.close()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.noBodies {

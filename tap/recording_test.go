@@ -19,7 +19,6 @@ func kept(t *testing.T, r *recording, content []byte) *reference {
 	for at := 0; at < len(content); at += bufferBytes {
 		b.write(content[at:min(at+bufferBytes, len(content))])
 	}
-	b.close()
 	return r.keep(b)
 }
 

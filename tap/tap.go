@@ -15,6 +15,7 @@ type tap struct {
 	upstream *upstream
 	serving  *tls.Config
 	gate     *gate
+	archive  archive
 	open     atomic.Int64 // calls in flight
 	unparsed atomic.Int64 // connections that did not speak HTTP/1.x
 
@@ -62,9 +63,12 @@ func (t *tap) record(folder *string) (seconds, error) {
 	t.recording, t.unrecorded = next, 0
 	now := t.now()
 	t.mu.Unlock()
-	t.problemMu.Lock()
-	t.problem = ""
-	t.problemMu.Unlock()
+	t.archive.drain() // what has ended is on disk when the order is answered
+	if next != nil {
+		t.problemMu.Lock()
+		t.problem = ""
+		t.problemMu.Unlock()
+	}
 	if before != nil {
 		before.finish()
 	}
@@ -155,6 +159,7 @@ type state struct {
 }
 
 func (t *tap) state() state {
+	t.archive.drain() // a call that is not open any more is on disk
 	listening, down, gateProblem := t.gate.state()
 	t.mu.Lock()
 	faults := len(t.faults.armed)

@@ -77,7 +77,7 @@ class Pod(View):
     def requests(self) -> Mapping[str, int]:
         """Return what a node has to reserve for it: millicores of `cpu`, bytes of `memory`, pieces of the rest."""
         # Here and not above: it costs a third of a second, and most extenders do not count.
-        from harness.extender.amounts import pod_requests  # noqa: PLC0415
+        from harness.scenario.amounts import pod_requests  # noqa: PLC0415
 
         return pod_requests(self.raw.get("spec") or NOTHING)
 
@@ -101,7 +101,7 @@ class Node(View):
     @functools.cached_property
     def allocatable(self) -> Mapping[str, int]:
         """Return what it has for pods, in the units of `Pod.requests`."""
-        from harness.extender.amounts import amounts  # noqa: PLC0415 - as above
+        from harness.scenario.amounts import amounts  # noqa: PLC0415 - as above
 
         return amounts((self.raw.get("status") or NOTHING).get("allocatable") or NOTHING)
 

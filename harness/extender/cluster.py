@@ -92,7 +92,7 @@ class Picture(Generic[Seen]):
     def _follow(self, kube: Kube) -> None:
         from harness.clock import SYSTEM  # noqa: PLC0415 - in this thread, so that it delays no start
         from harness.cluster.follow import Change, Follower  # noqa: PLC0415 - as above
-        from harness.extender import amounts as _  # noqa: F401, PLC0415 - the first call shall not wait for it
+        from harness.scenario import amounts as _  # noqa: F401, PLC0415 - the first call shall not wait for it
 
         while True:
             items: dict[str, Seen] = {}

@@ -1,6 +1,7 @@
 """Puts one extender in place: its subject started, its entry known, probed as kube-scheduler would call it, tapped."""
 
 import contextlib
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,8 +55,10 @@ def _entry(subject: Subject, running: Running) -> tuple[Entry, tuple[str, ...]]:
     address = _joined(running.url, str(known.get("urlPrefix", "")))
     if any(f"{kind}Verb" in known for kind in VERBS):
         return Entry.from_json({**known, "urlPrefix": address}), ()
-    guessed, notes = guess_entry(address, known)
-    return Entry.from_json({**guessed.to_json(), **known, "urlPrefix": address}), tuple(notes)
+    guessed, _ = guess_entry(address, known)
+    found = ", ".join(f"{key} {json.dumps(value)}" for key, value in guessed.to_json().items() if key not in known)
+    note = f"found out by asking it: {found} (bind and preempt are never tried); --entry KEY=VALUE says otherwise"
+    return Entry.from_json({**guessed.to_json(), **known, "urlPrefix": address}), (note,)
 
 
 def _joined(url: str, prefix: str) -> str:

@@ -1,6 +1,6 @@
 """Compares what kube-scheduler makes of two replies to the same request; pure.
 
-Only decisions count: which nodes stay, why others do not, scores, victims, errors. The order of a reply does not.
+Only decisions count: which nodes stay, why others do not, scores, victims, errors. The order of nodes does not.
 """
 
 from collections.abc import Iterator, Mapping
@@ -54,7 +54,8 @@ def changes(before: Effect, after: Effect) -> Iterator[Change]:
         return
     yield from _verdicts(before, after)
     yield from _changed("score", before.scores, after.scores)
-    yield from _changed("victims", _sorted(before.victims), _sorted(after.victims))
+    # Their order counts: kube-scheduler takes the first for the one of the highest priority.
+    yield from _changed("victims", before.victims, after.victims)
 
 
 def _verdicts(before: Effect, after: Effect) -> Iterator[Change]:
@@ -80,10 +81,6 @@ def _changed(what: str, before: Mapping[str, Any], after: Mapping[str, Any]) -> 
     for node in sorted({*before, *after}):
         if before.get(node) != after.get(node):
             yield node, what, before.get(node), after.get(node)
-
-
-def _sorted(victims: Mapping[str, tuple[str, ...]]) -> dict[str, list[str]]:
-    return {node: sorted(uids) for node, uids in victims.items()}
 
 
 def _worded(verdict: str | None, reason: str | None) -> str | None:

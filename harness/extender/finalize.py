@@ -114,8 +114,8 @@ def _call(
     status, ending = end.get("status"), end.get("ending", "open")
     body, encoding_error = _decoded(response_body.data, _header(end, "Content-Encoding"))
     made = _EMPTY
-    # A body that was not kept cannot be judged; silence about it is better than a wrong word.
-    if kind and not (status == OK and response_body.missing):
+    # What was not kept, or had not come yet, cannot be judged; silence about it is better than a wrong word.
+    if kind and ending != "open" and not (status == OK and response_body.missing):
         made = effect(kind, entry, request, status, body, ending=ending, location=_header(end, "Location"))
     times = {
         key: None if end.get(key) is None else round(end[key] + offset_seconds, 6)

@@ -84,7 +84,7 @@ def effect(  # noqa: PLR0913 - a reply is judged by all of it
     if status != OK:
         notice = notices.not_found if status == NOT_FOUND else notices.bad_status
         return _failed(kind, _refused(kind, entry, status), (notice(kind, entry.url(kind), status),))
-    cut = {"aborted": _SLOW_BODY, "open": _SLOW_BODY, "cut": "unexpected EOF"}.get(ending)
+    cut = {"aborted": _SLOW_BODY, "cut": "unexpected EOF"}.get(ending)
     try:
         return _JUDGES[kind](entry, request, body, cut)
     except GoError as error:
@@ -220,7 +220,6 @@ def _unanswered(kind: str, entry: Entry, ending: str) -> str:
     why = {
         "unreachable": f"dial tcp {place}: connect: connection refused",
         "aborted": _SLOW_HEADERS,
-        "open": _SLOW_HEADERS,
     }.get(ending, "EOF")
     return f'Post "{entry.url(kind)}": {why}'
 

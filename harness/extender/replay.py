@@ -249,6 +249,8 @@ def _left_out(call: CassetteCall, options: Options, target: Entry) -> str | None
         return "bind, sent only with --bind"
     if not target.verb(call.kind):
         return f"{call.kind}, for which the subject has no verb"
+    if call.ending == "open":
+        return "not ended when recording stopped"
     if call.omitted is not None:
         return f"body not recorded: {call.omitted}"
     return "without a request" if call.request is None else None

@@ -1,17 +1,12 @@
 """Turns Kubernetes objects into the lines of a record: the few facts that judging needs, and no secrets."""
 
-import functools
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 from harness.cluster.follow import Change
 from harness.kube import Object
-from harness.scenario import quantity
+from harness.scenario.amounts import amounts, pod_requests
 
 Line = dict[str, Any]
-
-# Thousands of pods ask for the same few amounts.
-_amount = functools.lru_cache(maxsize=4096)(quantity.amount)
 
 # A bound pod whose container waits for one of these will not run without help from outside.
 DEFINITE_WAITS = frozenset(
@@ -32,7 +27,7 @@ def pod(change: Change, t: float) -> Line:
         "owner": _owner(item),
         "scheduler": spec.get("schedulerName"),
         "priority": spec.get("priority", 0),
-        "requests": pod_requests(spec),
+        "requests": {**pod_requests(spec), "pods": 1},
         "node": spec.get("nodeName"),
         "nominated": status.get("nominatedNodeName"),
         "phase": status.get("phase", "Pending"),
@@ -55,7 +50,7 @@ def node(change: Change, t: float) -> Line:
         "taints": item["spec"].get("taints", []),
         "unschedulable": item["spec"].get("unschedulable", False),
         "ready": any(one["type"] == "Ready" and one["status"] == "True" for one in status.get("conditions", ())),
-        "allocatable": _amounts(status.get("allocatable", {})),
+        "allocatable": amounts(status.get("allocatable", {})),
     }
 
 
@@ -96,23 +91,6 @@ def workload(change: Change, t: float, kind: str) -> Line:
     }
 
 
-def pod_requests(spec: Object) -> dict[str, int]:
-    """Return what a scheduler reserves: a pod's containers together or its largest init container, plus overhead."""
-    total = _sum(_requests(container) for container in spec.get("containers", ()))
-    sidecars: dict[str, int] = {}
-    peak: dict[str, int] = {}
-    for container in spec.get("initContainers", ()):
-        amounts = _requests(container)
-        if container.get("restartPolicy") == "Always":
-            sidecars = _sum([sidecars, amounts])
-            peak = _max(peak, sidecars)
-        else:
-            peak = _max(peak, _sum([sidecars, amounts]))
-    # What a pod states for itself as a whole stands above what its containers add up to.
-    needed = {**_max(_sum([total, sidecars]), peak), **_requests(spec)}
-    return {**_sum([needed, _amounts(spec.get("overhead", {}))]), "pods": 1}
-
-
 def _head(change: Change, t: float) -> Line:
     metadata = change.item["metadata"]
     return {"t": round(t, 6), "event": change.event, "uid": metadata["uid"], "name": metadata["name"]}
@@ -143,25 +121,3 @@ def _definite_wait(status: Object) -> str | None:
         if waiting.get("reason") in DEFINITE_WAITS:
             return f"{waiting['reason']}: {waiting.get('message', '')}"
     return None
-
-
-def _requests(container: Object) -> dict[str, int]:
-    resources = container.get("resources", {})
-    # A limit without a request counts as one, as the API server fills it in.
-    return _amounts({**resources.get("limits", {}), **resources.get("requests", {})})
-
-
-def _amounts(quantities: Mapping[str, Any]) -> dict[str, int]:
-    return {name: _amount(name, value) for name, value in quantities.items()}
-
-
-def _sum(parts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    total: dict[str, int] = {}
-    for part in parts:
-        for name, amount in part.items():
-            total[name] = total.get(name, 0) + amount
-    return total
-
-
-def _max(one: dict[str, int], other: dict[str, int]) -> dict[str, int]:
-    return {name: max(one.get(name, 0), other.get(name, 0)) for name in {*one, *other}}

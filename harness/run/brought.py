@@ -1,5 +1,6 @@
 """Joins what the user brought with what a scenario says, into what a variant installs."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,13 +12,14 @@ from pydantic import ValidationError
 from harness.errors import InputError
 from harness.extender.subject import parse
 from harness.scenario.explain import explain
-from harness.scenario.extenders import EntryKeys, ExtenderSpec
+from harness.scenario.extenders import EntryKeys, ExtenderSpec, names_of
 from harness.scenario.faults import Fault
 from harness.scenario.fields import Model
 from harness.scenario.model import Scenario
 from harness.scenario.problems import dotted
 from harness.variant.base import NOTHING_BROUGHT, SchedulerConfig, Setup
 
+NAME_CHARACTERS_MAX = 40
 Built = TypeVar("Built", bound=Model)
 
 FALLBACK = ExtenderSpec(subject="ref:pass-through")
@@ -67,13 +69,14 @@ def bring(
         InputError: something of it cannot be used.
     """
     entry = entry_keys(entries)
-    for text in extenders:
-        parse(text, entry.given())
+    names = [_word(parse(text, entry.given()).name) for text in extenders]
     if scheduler_config is not None:
         read_config(scheduler_config)
     if entries and not extenders and scheduler_config is None:
         raise InputError("--entry: it is about an extender; name one with --extender or --scheduler-config")
-    specs = tuple(ExtenderSpec(subject=text, entry=entry) for text in extenders)
+    specs = tuple(
+        ExtenderSpec(subject=text, name=name, entry=entry) for text, name in zip(extenders, names, strict=True)
+    )
     return Brought(specs, scheduler_config, tap)
 
 
@@ -94,6 +97,11 @@ def fault(text: str) -> Fault:
     """
     kind, _, rest = text.partition(",")
     return _built(Fault, {"kind": kind, **_pairs(rest.split(",") if rest else [], "--fault")}, f"--fault {text}")
+
+
+def _word(text: str) -> str | None:
+    """Return a name as scenarios spell names, None if nothing is left of it."""
+    return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:NAME_CHARACTERS_MAX].strip("-") or None
 
 
 def _pairs(texts: Sequence[str], option: str) -> dict[str, Any]:
@@ -134,6 +142,7 @@ def _stand_in(brought: tuple[ExtenderSpec, ...], own: tuple[ExtenderSpec, ...]) 
     for index, extender in enumerate(brought):
         demanded = own[index].entry.given() if index < len(own) else {}
         entry = EntryKeys.model_validate({**demanded, **extender.entry.given()})
-        name = extender.name or (own[index].name if index < len(own) else None)
+        # Steps of the scenario speak of its own names.
+        name = names_of(own)[index] if index < len(own) else extender.name
         replaced.append(ExtenderSpec(subject=extender.subject, name=name, entry=entry))
     return (*replaced, *own[len(brought) :])

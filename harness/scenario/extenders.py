@@ -61,6 +61,6 @@ def names_of(extenders: Sequence[ExtenderSpec]) -> list[str]:
     names: list[str] = []
     for number, extender in enumerate(extenders, start=1):
         reference = re.match(r"ref:([a-z0-9-]+)", extender.subject)
-        name = extender.name or (reference[1] if reference else f"extender-{number}")
+        name = extender.name or (reference[1] if reference else "extender")
         names.append(name if name not in names else f"{name}-{number}")
     return names

@@ -9,8 +9,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from harness.errors import ScenarioError
-from harness.scenario import Scenario, load, positions
+from harness.scenario import positions
 from harness.scenario.find import find
+from harness.scenario.load import load
+from harness.scenario.model import Scenario
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 TEXTS = [path.read_text(encoding="utf-8") for path in find([], [SCENARIOS])]

@@ -63,6 +63,7 @@ def test_secrets_are_not_in_it(tmp_path: Path) -> None:
     assert b"redacted-" in text
     assert not [word for word in (b"hunter2", b"aHVudGVyMg", b"c2VjcmV0") if word in text]
     assert "env values" in read(path).header["redacted"]
+    assert b"hunter2" not in list(read(path).calls)[1].body
 
 
 def test_the_same_nodes_cost_little_the_second_time(tmp_path: Path) -> None:

@@ -1,11 +1,13 @@
 """`replies.json` is what the HTTPExtender of kube-scheduler 1.36.4 itself made of each body, bytes as Latin-1."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.extender import notices
 from harness.extender.entry import VERBS, Entry
 from harness.extender.oracle import PANIC, Effect, effect, sent_nodes, sent_victims
 from harness.extender.requests import binding_args, extender_args, node, pod, preemption_args
@@ -162,7 +164,8 @@ def test_a_changed_node_is_told() -> None:
     same = [node(name) for name in NAMES]
     assert made("filter", {"Nodes": {"items": same}}, names_only=False).notices == ()
     # What Go writes or leaves out as it likes is no change.
-    same[0] = {**same[0], "spec": {"taints": None}, "kind": "Node"}
+    metadata = {**same[0]["metadata"], "annotations": {}}
+    same[0] = {**same[0], "metadata": metadata, "spec": {"taints": None}, "kind": "Node"}
     assert made("filter", {"Nodes": {"items": same}}, names_only=False).notices == ()
     same[1] = {**same[1], "status": {}}
     seen = made("filter", {"Nodes": {"items": same}}, names_only=False)
@@ -174,7 +177,8 @@ def test_a_changed_node_is_told() -> None:
     ("scores", "expected"),
     [
         ({"a": 0, "b": 10, "c": 5}, []),
-        ({"a": -1, "b": 11, "c": 5}, ["score-out-of-range"]),
+        ({"a": -1, "b": 10, "c": 5}, ["score-out-of-range"]),
+        ({"a": 0, "b": 11, "c": 5}, ["score-out-of-range"]),
         ({"a": 1, "b": 1}, ["score-missing-node"]),
         ({"a": 1, "b": 1, "c": 1, "z": 1}, ["score-unknown-node"]),
     ],
@@ -224,6 +228,14 @@ def test_the_key_of_the_request_is_not_that_of_the_reply() -> None:
     seen = made("preempt", {"NodeNameToVictims": {}})
     assert (seen.error, seen.victims, codes(seen)) == (None, {}, ["unknown-key"])
     assert "NodeNameToMetaVictims" in text(seen, "unknown-key")
+
+
+def test_every_code_is_documented() -> None:
+    root = Path(__file__).resolve().parents[3]
+    source = Path(notices.__file__).read_text(encoding="utf-8")
+    known = set(re.findall(r'Notice\(\s*"([a-z-]+)"', source))
+    section = (root / "docs/reference/cassette.md").read_text(encoding="utf-8").partition("## Notices")[2]
+    assert set(re.findall(r"^\| `([a-z-]+)` \|", section, re.MULTILINE)) == known
 
 
 def test_without_the_request_nothing_is_compared_with_it() -> None:

@@ -45,6 +45,7 @@ def cassette(tmp_path: Path) -> Path:
     tapped.call("/s/bind", binding_args(pod(), "node-1"), {})
     tapped.call("/s/filter", asked(), {"Error": "spoilt"}, fault="body")
     tapped.call("/other", asked(), {})
+    tapped.begin("/s/filter")
     path = tmp_path / "cassette.jsonl.zst"
     finalized(tapped, path)
     return path
@@ -63,6 +64,7 @@ def test_the_same_extender_decides_the_same(cassette: Path, tmp_path: Path) -> N
         "bind, sent only with --bind": 1,
         "made under a fault": 1,
         "of no configured verb": 1,
+        "not ended when recording stopped": 1,
     }
     assert set(result.latencies()) == {"filter", "prioritize", "preempt"}
     assert result.latencies()["filter"]["recorded_p50"] == pytest.approx(0.25)
@@ -101,7 +103,7 @@ def test_binding_is_asked_for(cassette: Path, tmp_path: Path) -> None:
             [{"Host": name, "Score": 5} for name in NAMES[:2]],
             [("node-3", "score", 5, None)],
         ),
-        ("preempt", {}, [("node-1", "victims", ["v"], None)]),
+        ("preempt", {}, [("node-1", "victims", ("v",), None)]),
     ],
 )
 def test_differences(cassette: Path, tmp_path: Path, path: str, reply: Any, expected: list[tuple[Any, ...]]) -> None:
@@ -164,6 +166,28 @@ def test_a_reference_is_started_and_ended(cassette: Path, tmp_path: Path) -> Non
     assert {(one.kind, one.what) for one in result.differences} == {("prioritize", "score")}
     assert {one.rounds for one in result.differences} == {2}
     assert result.left_out["preempt, for which the subject has no verb"] == 1
+
+
+def test_every_round_begins_afresh(tmp_path: Path) -> None:
+    tapped = Tapped(tmp_path / "tap")
+    tapped.call("/s/filter", asked(), {"Error": "call 1"})
+    path = tmp_path / "c.zst"
+    finalized(tapped, path)
+    program = (
+        "import http.server, json, sys\n"
+        "class Handler(http.server.BaseHTTPRequestHandler):\n"
+        "    calls = 0\n"
+        "    def do_POST(self):\n"
+        "        Handler.calls += 1\n"
+        "        self.send_response(200)\n"
+        "        self.end_headers()\n"
+        "        self.wfile.write(json.dumps({'Error': f'call {Handler.calls}'}).encode())\n"
+        "http.server.HTTPServer(('127.0.0.1', int(sys.argv[1])), Handler).serve_forever()\n"
+    )
+    file = tmp_path / "counts.py"
+    file.write_text(program, encoding="utf-8")
+    subject = parse(f"cmd:python3 {file} {{port}}", {})
+    assert replay(path, subject, tmp_path / "subject", Options(repeat=2)).differences == []
 
 
 def test_a_subject_that_ends_in_the_middle(cassette: Path, tmp_path: Path) -> None:

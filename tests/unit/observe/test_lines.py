@@ -5,6 +5,7 @@ import pytest
 from harness.cluster.follow import Change
 from harness.kube import Object
 from harness.observe import lines
+from harness.scenario.amounts import pod_requests
 
 GIB = 2**30
 
@@ -58,17 +59,17 @@ def container(restart: str | None = None, limits: Object | None = None, **reques
     ],
 )
 def test_a_pod_reserves_cpu(spec: Object, cpu: int) -> None:
-    assert lines.pod_requests(spec).get("cpu", 0) == cpu
+    assert pod_requests(spec).get("cpu", 0) == cpu
 
 
 def test_every_resource_is_counted_in_its_own_unit() -> None:
     spec = {"containers": [container(limits={"nvidia.com/gpu": "2"}, memory="1Gi"), container(memory="512Mi")]}
-    assert lines.pod_requests(spec) == {"memory": GIB + GIB // 2, "nvidia.com/gpu": 2, "pods": 1}
+    assert pod_requests(spec) == {"memory": GIB + GIB // 2, "nvidia.com/gpu": 2}
 
 
 def test_what_a_pod_states_as_a_whole_leaves_other_resources_alone() -> None:
     spec = {"containers": [container(cpu="1", memory="1Gi")], "resources": {"requests": {"cpu": "3"}}}
-    assert lines.pod_requests(spec) == {"cpu": 3000, "memory": GIB, "pods": 1}
+    assert pod_requests(spec) == {"cpu": 3000, "memory": GIB}
 
 
 def pod(spec: Object | None = None, status: Object | None = None, **metadata: Any) -> Object:

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ScenarioError
-from harness.scenario import Scenario, load
+from harness.scenario.load import load
+from harness.scenario.model import Scenario
 
 HEAD = """\
 name: sample

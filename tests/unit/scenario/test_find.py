@@ -3,8 +3,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ScenarioError
-from harness.scenario import Scenario, load
 from harness.scenario.find import find, scenario_name, select
+from harness.scenario.load import load
+from harness.scenario.model import Scenario
 from tests.unit.scenario.given import VALID, write
 
 

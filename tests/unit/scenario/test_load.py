@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ScenarioError
-from harness.scenario import Scenario, load
 from harness.scenario.expectations import CountOf, Distribution
+from harness.scenario.load import load
+from harness.scenario.model import Scenario
 from harness.scenario.steps import Create, CreatePods, Scale
 from tests.unit.scenario.given import VALID, scenario, write
 

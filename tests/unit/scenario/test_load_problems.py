@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import ScenarioError
-from harness.scenario import load
+from harness.scenario.load import load
 from tests.unit.scenario.given import EXPECT, HEAD, STEPS, VALID, problems, write
 
 

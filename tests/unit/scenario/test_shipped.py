@@ -2,9 +2,10 @@ from pathlib import Path
 
 import pytest
 
-from harness.scenario import Scenario, load
 from harness.scenario.expectations import CountOf
 from harness.scenario.find import find
+from harness.scenario.load import load
+from harness.scenario.model import Scenario
 from harness.scenario.steps import Create
 
 SCENARIOS = Path(__file__).parents[3] / "scenarios"

@@ -1,17 +1,21 @@
 """What pods ask of a node and what nodes have, in whole numbers."""
 
+import functools
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from harness.scenario.quantity import amount
+from harness.scenario import quantity
 
 Object = Mapping[str, Any]
 Amounts = dict[str, int]
 
+# Thousands of pods ask for the same few amounts.
+_amount = functools.lru_cache(maxsize=4096)(quantity.amount)
+
 
 def amounts(quantities: Mapping[str, Any]) -> Amounts:
     """Return millicores of `cpu` and whole units of everything else."""
-    return {name: amount(name, value) for name, value in quantities.items()}
+    return {name: _amount(name, value) for name, value in quantities.items()}
 
 
 def pod_requests(spec: Object) -> Amounts:
