@@ -46,16 +46,12 @@ class Connected:
         return _at_tap(self.entry, self.tap) if self.tap else self.entry
 
     def describe(self) -> Extender:
-        """Return what the record keeps of it."""
+        """Return what the record keeps of it; nobody's key is part of that."""
+        tls = {key: value for key, value in self.entry.tls.items() if key != "keyData"}
+        entry = replace(self.entry, tls=tls).to_json()
         notes = (*self.notes, *(notice.text for notice in self.notices))
-        return Extender(
-            self.name,
-            self.subject,
-            self.entry.to_json(),
-            self.entry.url_prefix,
-            tapped=self.tap is not None,
-            notes=notes,
-        )
+        tapped = self.tap is not None
+        return Extender(self.name, self.subject, entry, self.entry.url_prefix, tapped=tapped, notes=notes)
 
 
 class Traffic:

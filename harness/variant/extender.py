@@ -65,8 +65,12 @@ def _settings(brought: SchedulerConfig | None) -> tuple[dict[str, Any], tuple[st
         return None
 
     translated = translate(brought.text, brought.where, beside)
-    told = [f"{brought.where}: translated to kubescheduler.config.k8s.io/v1: {one.text}" for one in translated.changes]
-    return dict(translated.config), tuple(told)
+    if not translated.changes:
+        return dict(translated.config), translated.warnings
+    count = len(translated.changes)
+    told = f'{brought.where}: translated to v1 with {count} changes; "harness translate {brought.where}" shows them'
+    lost = [f"{brought.where}:{one.line}: {one.text}" for one in translated.changes if one.kind == "unsupported"]
+    return dict(translated.config), (told, *lost, *translated.warnings)
 
 
 def _subjects(brought: Sequence[ExtenderSpec], entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, Subject]]:
