@@ -28,10 +28,14 @@ type gate struct {
 	problem  string
 }
 
+// newGate opens the gate if the upstream is there already; watch does so later.
 func newGate(address string, probe func(time.Duration) error, accept func(*net.TCPConn)) *gate {
 	g := &gate{address: address, probe: probe, accept: accept, suspect: make(chan struct{}, 1)}
-	g.suspect <- struct{}{}
-	g.down = errors.New("not tried yet")
+	err := probe(quickLook)
+	g.set(func() { g.down = err })
+	if !g.listening() {
+		g.doubt()
+	}
 	return g
 }
 

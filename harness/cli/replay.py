@@ -50,7 +50,7 @@ def replay_command(
     \b
     Examples:
       harness replay latest ref:lucky
-      harness replay latest 'cmd:./my-extender --port {port}' --repeat 3
+      harness replay latest 'cmd:./my-extender {port}' --repeat 3
       harness replay reports/runs/20261116-053610-first-lab-extender-3f2a go:./my-extender --json
     """
     path, known_seed = _found(cassette)

@@ -110,7 +110,7 @@ def run(
       harness run scenarios/drain scenarios/priority -v
       harness run --label lab --json
       harness run twenty-pause --variant default --variant extender --extender ref:pass-through
-      harness run twenty-pause --extender 'cmd:./my-extender --port {port}' --entry nodeCacheCapable=true
+      harness run twenty-pause --extender 'cmd:./my-extender {port}' --entry nodeCacheCapable=true
       harness run twenty-pause --extender go:./my-extender --fault status,status=500,verb=filter,share=0.3
     """
     chosen = [_broken(scenario, own.faults) for scenario in choose(scenarios, sizes, labels, all_sizes=all_sizes)]

@@ -22,9 +22,6 @@ from harness.variant.base import NOTHING_BROUGHT, SchedulerConfig, Setup
 NAME_CHARACTERS_MAX = 40
 Built = TypeVar("Built", bound=Model)
 
-FALLBACK = ExtenderSpec(subject="ref:pass-through")
-"""What stands behind the scheduler when nobody brought an extender: it changes nothing."""
-
 
 @dataclass(frozen=True)
 class Brought:
@@ -44,8 +41,6 @@ class Brought:
         config = self._config(scenario)
         own = scenario.extenders if scenario else ()
         extenders = _stand_in(self.extenders, own) if self.extenders else own
-        if not extenders and config is None:
-            extenders = (FALLBACK,)
         return Setup(extenders, config, self.tap, seed)
 
     def _config(self, scenario: Scenario | None) -> SchedulerConfig | None:

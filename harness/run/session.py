@@ -57,13 +57,17 @@ class Session:
         """
         self._leave_broken_cluster()
         setup = self.brought.setup(name, scenario, seed)
-        if self._installed is None or (self._installed.variant, self._setup) != (name, setup):
+        if self._installed is None or not self._fits(self._installed, name, setup):
             wanted = variant(name)
             self._installed = None
             self._variant_stack.close()
             self._installed = self._variant_stack.enter_context(wanted.install(self.cluster, setup))
             self._setup = setup
         return self._installed
+
+    def _fits(self, there: Installed, name: str, setup: Setup) -> bool:
+        asked_for = (there.variant, self._setup) == (name, setup)
+        return asked_for and (there.traffic is None or there.traffic.intact)
 
     def empty(self) -> None:
         """Leave the cluster as it was when new."""

@@ -15,6 +15,9 @@ from harness.variant.base import NOTHING_BROUGHT, Installed, SchedulerConfig, Se
 from harness.variant.config import prove_live, render, scheduler_names
 from harness.variant.legacy import translate
 
+FALLBACK = ExtenderSpec(subject="ref:pass-through")
+"""What stands behind the scheduler when nobody brought an extender: it changes nothing."""
+
 
 class ExtenderVariant:
     """A stock kube-scheduler that asks extenders over HTTP."""
@@ -79,7 +82,7 @@ def _subjects(brought: Sequence[ExtenderSpec], entries: Sequence[Mapping[str, An
     The n-th extender that was brought stands in the n-th entry of the configuration; an entry that nobody brought an
     extender for is about one that runs already, at the address it names.
     """
-    specs = list(brought)
+    specs = list(brought) or ([] if entries else [FALLBACK])
     for index, entry in enumerate(entries):
         if index >= len(specs):
             address = str(entry.get("urlPrefix", ""))

@@ -30,7 +30,8 @@ class Peer:
         self.connections = 0
         self._open: list[socket.socket] = []
         self._threads: list[threading.Thread] = []
-        threading.Thread(target=self._serve, daemon=True).start()
+        self._acceptor = threading.Thread(target=self._serve, daemon=True)
+        self._acceptor.start()
 
     @property
     def url(self) -> str:
@@ -40,6 +41,7 @@ class Peer:
         """Go away as a killed process does."""
         with contextlib.suppress(OSError):
             self._listener.shutdown(socket.SHUT_RDWR)
+        self._acceptor.join(PATIENCE_SECONDS)
         self._listener.close()
         for connection in self._open:
             with contextlib.suppress(OSError):
