@@ -9,13 +9,13 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from harness.extender.app import App, Reply
 from harness.extender.references.pass_through import PassThrough
+from harness.extender.serving.app import App, Reply
 
 
 def threads_httptools(app: App, port: int) -> None:
-    """Serve with harness.extender.server."""
-    from harness.extender.server import Server  # noqa: PLC0415 - each candidate pays for its own imports only
+    """Serve with harness.extender.serving.server."""
+    from harness.extender.serving.server import Server  # noqa: PLC0415 - each candidate pays for its own imports only
 
     Server(app.answer, port).run()
 

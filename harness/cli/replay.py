@@ -9,8 +9,8 @@ import click
 from harness.cli.bring import entry_option
 from harness.cli.options import json_option
 from harness.errors import InputError
-from harness.extender.replay import REQUESTS_MAX, Options, Replayed, replay
-from harness.extender.subject import parse
+from harness.extender.cassette.replay import REQUESTS_MAX, Options, Replayed, replay
+from harness.extender.subject.parse import parse
 from harness.paths import runs_folder
 from harness.record.call import CASSETTE
 from harness.record.find import resolve

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 
 from harness.errors import InputError
 from harness.expect.base import counted, listed
-from harness.extender.cassette import CassetteCall, transcript
+from harness.extender.cassette.file import CassetteCall, transcript
 from harness.extender.entry import Entry
-from harness.extender.oracle import Effect, effect
+from harness.extender.reply.effect import Effect, effect
 from harness.record.call import CASSETTE
 from harness.record.model import PodHistory, Record
 

@@ -10,9 +10,9 @@ from urllib.parse import urlsplit
 
 from harness.errors import VariantError
 from harness.extender.entry import VERBS, Entry
-from harness.extender.probe import guess_entry, probe
-from harness.extender.start import Running, started
-from harness.extender.subject import Subject
+from harness.extender.subject.parse import Subject
+from harness.extender.subject.probe import guess_entry, probe
+from harness.extender.subject.start import Running, started
 from harness.extender.tap import Tap, Upstream, tapping
 from harness.extender.traffic import Connected
 

@@ -14,10 +14,10 @@ import orjson
 from harness import __version__
 from harness.clock import SYSTEM
 from harness.errors import HarnessError, StepError
-from harness.extender.cassette import CassetteWriter
+from harness.extender.cassette.file import CassetteWriter
+from harness.extender.cassette.finalize import finalize
 from harness.extender.entry import Entry
-from harness.extender.finalize import finalize
-from harness.extender.start import Running
+from harness.extender.subject.start import Running
 from harness.extender.tap import Tap
 from harness.record.call import CASSETTE, EXTENDERS, Extender, Notice
 from harness.record.write import RecordWriter

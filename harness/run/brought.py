@@ -10,7 +10,7 @@ import yaml
 from pydantic import ValidationError
 
 from harness.errors import InputError
-from harness.extender.subject import parse
+from harness.extender.subject.parse import parse
 from harness.scenario.explain import explain
 from harness.scenario.extenders import EntryKeys, ExtenderSpec, names_of
 from harness.scenario.faults import Fault

@@ -8,7 +8,7 @@ from typing import Any
 from harness.cluster.base import Cluster, RunsSchedulers, Scheduler
 from harness.errors import ClusterError, InputError, VariantError
 from harness.extender.connect import Place, connected
-from harness.extender.subject import Subject, parse
+from harness.extender.subject.parse import Subject, parse
 from harness.extender.traffic import Connected, Traffic
 from harness.scenario.extenders import EntryKeys, ExtenderSpec, names_of
 from harness.variant.base import NOTHING_BROUGHT, Installed, SchedulerConfig, Setup

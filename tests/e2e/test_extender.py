@@ -162,7 +162,7 @@ def _refusal(cluster: Cluster, url: str) -> str:
 def test_requests_of_the_harness_look_like_those_of_the_scheduler(session: Session) -> None:
     """The canonical node has the keys that a real one has, so that a probe tells what a run will tell."""
     record = run_with(session, "lab/twenty-pause.yaml", "ref:pass-through", entries=("nodeCacheCapable=false",))
-    from harness.extender.cassette import read as read_cassette  # noqa: PLC0415 - beside its only use
+    from harness.extender.cassette.file import read as read_cassette  # noqa: PLC0415 - beside its only use
 
     sent = next(call.request for call in read_cassette(record.path).calls if call.kind == "filter")
     real = sent["Nodes"]["items"][0]

@@ -6,10 +6,10 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.extender.differences import changes
+from harness.extender.cassette.differences import changes
+from harness.extender.cassette.redact import redact
 from harness.extender.entry import VERBS, Entry
-from harness.extender.oracle import effect, sent_nodes
-from harness.extender.redact import redact
+from harness.extender.reply.effect import effect, sent_nodes
 from harness.extender.requests import binding_args, extender_args, node, pod, preemption_args
 
 NAMES = ("a", "b", "c")

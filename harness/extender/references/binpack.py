@@ -7,8 +7,8 @@ scored by a slightly older picture, which never makes them fit where they do not
 
 from collections import defaultdict
 
-from harness.extender import cluster
 from harness.extender.author import Node, Pod, Scores
+from harness.extender.serving import cluster
 from harness.kube import Kube
 
 BEST = 10

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from harness.errors import ApiError
-from harness.extender import cluster
 from harness.extender.author import Binding, Filtered, Node, Pod, Refused
 from harness.extender.references import GPU
 from harness.extender.references import binding as binder
+from harness.extender.serving import cluster
 from harness.kube import Kube
 
 DEVICES = "example.com/gpu-devices"

@@ -2,8 +2,8 @@
 
 from collections import Counter
 
-from harness.extender import cluster
 from harness.extender.author import Node, Pod, Scores
+from harness.extender.serving import cluster
 from harness.kube import Kube
 
 BEST = 10

@@ -10,7 +10,7 @@ from harness.expect.judge import judge
 from tests.unit.expect.records import RecordBuilder
 
 ROOT = Path(__file__).parents[3]
-NOTICES = ROOT / "harness" / "extender" / "notices.py"
+NOTICES = ROOT / "harness" / "extender" / "reply" / "notices.py"
 REFERENCE = ROOT / "docs" / "reference" / "scenario.md"
 
 

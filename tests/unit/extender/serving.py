@@ -47,7 +47,7 @@ class Served:
 def serving(folder: Path, target: str, *options: str, env: Mapping[str, str] | None = None) -> Iterator[Served]:
     """Serve a target on a port of the system's choice until the context ends."""
     log = folder / f"extender-{len(list(folder.glob('extender-*')))}.log"
-    command = [sys.executable, "-m", "harness.extender.serve", target, "--port", "0", *options]
+    command = [sys.executable, "-m", "harness.extender.serving", target, "--port", "0", *options]
     child = spawn("extender", command, log=log, env={"HARNESS_LIFELINE": "stdin", **(env or {})})
     try:
         port = re.search(r"127\.0\.0\.1:(\d+)", await_text(log))

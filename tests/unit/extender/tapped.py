@@ -7,9 +7,9 @@ from typing import Any
 
 import zstandard
 
-from harness.extender.cassette import CassetteWriter
+from harness.extender.cassette.file import CassetteWriter
+from harness.extender.cassette.finalize import finalize
 from harness.extender.entry import Entry
-from harness.extender.finalize import finalize
 from harness.extender.requests import encoded
 
 URL = "http://127.0.0.1:8888/s"

@@ -6,8 +6,8 @@ import pytest
 
 from harness.errors import InputError
 from harness.extender import requests
-from harness.extender.app import NOT_KEPT, App
 from harness.extender.author import Binding, Filtered, Node, Pod, Refused, Victims
+from harness.extender.serving.app import NOT_KEPT, App
 
 POD = requests.pod("web", labels={"app": "web"})
 NODES = [requests.node(name, labels={"disk": disk}) for name, disk in (("a", "ssd"), ("b", "hdd"), ("c", "ssd"))]

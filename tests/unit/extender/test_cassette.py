@@ -8,7 +8,7 @@ import pytest
 import zstandard
 
 from harness.errors import HarnessError, InputError
-from harness.extender.cassette import FORMAT, CassetteCall, CassetteWriter, read, transcript
+from harness.extender.cassette.file import FORMAT, CassetteCall, CassetteWriter, read, transcript
 from harness.extender.requests import extender_args, node, nodes, pod
 from tests.unit.extender.tapped import HEADER
 

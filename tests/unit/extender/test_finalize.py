@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.extender import cassette
+from harness.extender.cassette import file as cassette
 from harness.extender.requests import binding_args, extender_args, nodes, pod
 from harness.record.call import Call, calls
 from tests.unit.extender.tapped import URL, Tapped, entry, finalized

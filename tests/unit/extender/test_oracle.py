@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from harness.extender import notices
 from harness.extender.entry import VERBS, Entry
-from harness.extender.oracle import PANIC, Effect, effect, sent_nodes, sent_victims
+from harness.extender.reply import notices
+from harness.extender.reply.effect import PANIC, Effect, effect, sent_nodes, sent_victims
 from harness.extender.requests import binding_args, extender_args, node, pod, preemption_args
 
 REPLIES = json.loads((Path(__file__).parent / "replies.json").read_text(encoding="utf-8"))

@@ -8,9 +8,9 @@ import pytest
 
 from harness.certificates import Authority
 from harness.extender.entry import Entry
-from harness.extender.probe import Probe, guess_entry, probe
-from harness.extender.start import started
-from harness.extender.subject import parse
+from harness.extender.subject.parse import parse
+from harness.extender.subject.probe import Probe, guess_entry, probe
+from harness.extender.subject.start import started
 from tests.unit.extender.servers import Raw, Status, keeps_names, keeps_nodes, scores, serving, silent
 
 STRANGER = Path(__file__).parents[2] / "subjects" / "stranger"

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import BuildError, InputError
-from harness.extender.program import program_of
+from harness.extender.subject.program import program_of
 from harness.process import run
 
 MAIN = 'package main\n\nimport "fmt"\n\nfunc main() { fmt.Println(%s) }\n'

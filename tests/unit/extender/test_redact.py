@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from harness.extender.redact import RULES, mark, redact, redact_bytes
+from harness.extender.cassette.redact import RULES, mark, redact, redact_bytes
 from harness.extender.requests import extender_args, node, pod
 
 SECRET = "hunter2"

@@ -7,8 +7,7 @@ import pytest
 
 from harness.clock import wait_until
 from harness.errors import ApiError, ClusterError
-from harness.extender import cluster, requests
-from harness.extender.app import App
+from harness.extender import requests
 from harness.extender.author import Binding, Filtered, Node, Pod, Refused
 from harness.extender.entry import Entry
 from harness.extender.references import GPU, REFERENCES, binding
@@ -19,6 +18,8 @@ from harness.extender.references.lucky import UNLUCKY, Lucky
 from harness.extender.references.name_length import TOO_LONG, NameLength
 from harness.extender.references.spread import Spread
 from harness.extender.references.want_you import OTHER_NODE, OTHER_POD, WantYou
+from harness.extender.serving import cluster
+from harness.extender.serving.app import App
 from tests.processes import PATIENCE_SECONDS
 from tests.unit.extender.api import Api
 from tests.unit.extender.serving import serving

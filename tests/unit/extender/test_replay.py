@@ -5,12 +5,12 @@ from typing import Any
 import pytest
 
 from harness.errors import InputError, VariantError
-from harness.extender.cassette import CassetteCall, CassetteWriter
+from harness.extender.cassette.file import CassetteCall, CassetteWriter
+from harness.extender.cassette.replay import Options, Replayed, percentile, replay
 from harness.extender.entry import Entry
-from harness.extender.replay import Options, Replayed, percentile, replay
 from harness.extender.requests import binding_args, extender_args, nodes, pod, preemption_args
-from harness.extender.subject import parse
-from harness.extender.wire import Wire
+from harness.extender.subject.parse import parse
+from harness.extender.subject.wire import Wire
 from harness.paths import runs_folder
 from tests.unit.cli.conftest import Harness, harness
 from tests.unit.expect.records import RecordBuilder

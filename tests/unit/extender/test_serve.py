@@ -14,7 +14,7 @@ import pytest
 
 from harness.clock import wait_until
 from harness.extender import requests
-from harness.extender.server import HEAD_BYTES_MAX, IDLE_SECONDS
+from harness.extender.serving.server import HEAD_BYTES_MAX, IDLE_SECONDS
 from harness.process import run, spawn
 from tests.processes import PATIENCE_SECONDS, await_gone, await_text, python
 from tests.unit.extender.serving import Served, serving
@@ -211,7 +211,7 @@ def test_nobody_outside_this_machine_can_reach_it(served: Served) -> None:
 
 
 def test_a_port_that_is_taken_is_named(served: Served, tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "harness.extender.serve", "ref:lucky", "--port", str(served.port)]
+    command = [sys.executable, "-m", "harness.extender.serving", "ref:lucky", "--port", str(served.port)]
     child = spawn("second", command, log=tmp_path / "second.log")
 
     assert child.ended.wait(PATIENCE_SECONDS)
@@ -225,7 +225,7 @@ def test_it_ends_with_whoever_started_it(tmp_path: Path) -> None:
 import sys
 from pathlib import Path
 from harness.process import spawn
-command = [sys.executable, "-m", "harness.extender.serve", "ref:lucky", "--port", "0"]
+command = [sys.executable, "-m", "harness.extender.serving", "ref:lucky", "--port", "0"]
 child = spawn("extender", command, log=Path(sys.argv[1]), env={"HARNESS_LIFELINE": "stdin"})
 print(child.pid, flush=True)
 child.ended.wait()
@@ -243,7 +243,7 @@ child.ended.wait()
 
 def test_it_is_started_without_what_it_does_not_need() -> None:
     script = (
-        "import sys, harness.extender.serve, harness.extender.references.lucky;"
+        "import sys, harness.extender.serving, harness.extender.references.lucky;"
         "print(sorted({'asyncio', 'kubernetes', 'pydantic', 'tenacity', 'urllib3', 'yaml'} & set(sys.modules)))"
     )
 

@@ -16,9 +16,9 @@ import pytest
 from harness import process
 from harness.clock import wait_until
 from harness.errors import BuildError, InputError, VariantError
-from harness.extender import answering
-from harness.extender.start import Running, started
-from harness.extender.subject import parse
+from harness.extender.subject import answering
+from harness.extender.subject.parse import parse
+from harness.extender.subject.start import Running, started
 from tests.processes import PATIENCE_SECONDS, await_gone, await_text, is_gone, python
 
 STRANGER = Path(__file__).parents[2] / "subjects" / "stranger"
@@ -191,8 +191,8 @@ def test_kill_9_of_the_harness_leaves_no_subject(tmp_path: Path, server: str) ->
     script = (
         "import signal, sys\n"
         "from pathlib import Path\n"
-        "from harness.extender.start import started\n"
-        "from harness.extender.subject import parse\n"
+        "from harness.extender.subject.start import started\n"
+        "from harness.extender.subject.parse import parse\n"
         "with started(parse(sys.argv[1], {}), folder=Path(sys.argv[2]), seed=0, kubeconfig=None) as running:\n"
         "    print(*[one.pid for one in running.processes()], flush=True)\n"
         "    signal.pause()\n"

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import InputError
-from harness.extender.subject import FORMS, Subject, parse
+from harness.extender.subject.parse import FORMS, Subject, parse
 
 
 def refused(text: str, **overrides: object) -> str:

@@ -8,9 +8,9 @@ import pytest
 
 from harness.errors import InputError
 from harness.extender import requests
-from harness.extender.app import App
 from harness.extender.author import Binds, Filters, Preempts, Prioritizes
-from harness.extender.target import Given, resolve
+from harness.extender.serving.app import App
+from harness.extender.serving.target import Given, resolve
 from harness.kube import Kube
 
 NODES = [requests.node(name, labels={"disk": disk}) for name, disk in (("a", "ssd"), ("b", "hdd"), ("c", "ssd"))]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from harness.extender.oracle import Effect
+from harness.extender.reply.effect import Effect
 
 KEPT = "kept"
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from harness.clock import SYSTEM
 from harness.extender.entry import Entry
-from harness.extender.post import BODY_BYTES_MAX, HEADERS, Reply, post
+from harness.extender.subject.post import BODY_BYTES_MAX, HEADERS, Reply, post
 
 _CHUNK_BYTES = 1 << 16
 # A timeout of 0 would mean not to wait at all.

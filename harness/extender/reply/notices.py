@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from harness.extender.shapes import fold
+from harness.extender.reply.shapes import fold
 from harness.record.call import Notice
 
 SCORE_MAX = 10

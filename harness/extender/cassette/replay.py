@@ -12,14 +12,14 @@ import orjson
 
 from harness.clock import WaitTimeoutError, wait_until
 from harness.errors import InputError, VariantError
-from harness.extender.cassette import CassetteCall, read
-from harness.extender.differences import Difference, changes
+from harness.extender.cassette.differences import Difference, changes
+from harness.extender.cassette.file import CassetteCall, read
 from harness.extender.entry import VERBS, Entry
-from harness.extender.oracle import Effect, effect
-from harness.extender.reach import cannot_reach
-from harness.extender.start import REACH_SECONDS, Running, started
-from harness.extender.subject import Subject
-from harness.extender.wire import Wire
+from harness.extender.reply.effect import Effect, effect
+from harness.extender.subject.parse import Subject
+from harness.extender.subject.reach import cannot_reach
+from harness.extender.subject.start import REACH_SECONDS, Running, started
+from harness.extender.subject.wire import Wire
 from harness.progress import bar
 
 REQUESTS_MAX = 10_000

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 
 from harness.extender import requests
 from harness.extender.entry import Entry
-from harness.extender.oracle import Effect, effect
-from harness.extender.post import Reply, post
-from harness.extender.reach import cannot_reach
+from harness.extender.reply.effect import Effect, effect
+from harness.extender.subject.post import Reply, post
+from harness.extender.subject.reach import cannot_reach
 from harness.record.call import Notice
 
 TIMEOUT_SECONDS = 5.0

@@ -13,10 +13,10 @@ import orjson
 import zstandard
 
 from harness.errors import HarnessError
-from harness.extender.cassette import CassetteCall, CassetteWriter
+from harness.extender.cassette.file import CassetteCall, CassetteWriter
 from harness.extender.entry import Entry
-from harness.extender.golang import quickly
-from harness.extender.oracle import OK, Effect, effect, sent_nodes, sent_victims
+from harness.extender.reply.effect import OK, Effect, effect, sent_nodes, sent_victims
+from harness.extender.reply.golang import quickly
 from harness.record.call import Call
 
 CALLS = "calls.jsonl"

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from harness.errors import InputError
-from harness.extender.app import KINDS
 from harness.extender.author import Node, Pod, Scores, Verdicts
 from harness.extender.references import REFERENCES
+from harness.extender.serving.app import KINDS
 
 if TYPE_CHECKING:
     from harness.kube import Kube
@@ -146,7 +146,7 @@ def _called(target: str, make: Callable[..., Any], given: Given) -> object:
 
 
 def _kube(kubeconfig: Path) -> "Kube":
-    from harness.extender.cluster import LateKube  # noqa: PLC0415 - most extenders need no cluster
+    from harness.extender.serving.cluster import LateKube  # noqa: PLC0415 - most extenders need no cluster
 
     if not kubeconfig.is_file():
         raise InputError(f"--kubeconfig {kubeconfig}: no such file")

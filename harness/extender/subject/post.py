@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 from harness.clock import SYSTEM
 from harness.extender.entry import Entry
-from harness.extender.reach import cause_of, host_of, port_of
+from harness.extender.subject.reach import cause_of, host_of, port_of
 
 HEADERS = {
     "User-Agent": "Go-http-client/1.1",

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from harness.extender.golang import GoError, Number, exactly, members, quickly
+from harness.extender.reply.golang import GoError, Number, exactly, members, quickly
 
 _INTEGER = re.compile(r"-?[0-9]+")
 _INT64 = range(-(2**63), 2**63)

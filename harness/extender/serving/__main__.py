@@ -1,4 +1,4 @@
-"""`python -m harness.extender.serve TARGET --port N`: one extender in Python as a process of its own."""
+"""`python -m harness.extender.serving TARGET --port N`: one extender in Python as a process of its own."""
 
 import argparse
 import os
@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from harness.errors import HarnessError, InputError
-from harness.extender.app import App
-from harness.extender.server import LOOPBACK, Server
-from harness.extender.target import Given, resolve
+from harness.extender.serving.app import App
+from harness.extender.serving.server import LOOPBACK, Server
+from harness.extender.serving.target import Given, resolve
 
 LIFELINE_VARIABLE = "HARNESS_LIFELINE"
 _STDIN = 0
@@ -18,7 +18,7 @@ _STDIN = 0
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until told to stop; return the exit code."""
-    parser = argparse.ArgumentParser(prog="python -m harness.extender.serve", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m harness.extender.serving", description=__doc__)
     parser.add_argument("target", help="ref:NAME[?key=value] or py:module:callable")
     parser.add_argument("--port", type=int, required=True, help="port on 127.0.0.1; 0 takes any and says which")
     parser.add_argument("--seed", type=int, default=0, help="for extenders that draw lots")

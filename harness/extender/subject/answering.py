@@ -9,8 +9,8 @@ import psutil
 
 from harness.clock import SYSTEM, WaitTimeoutError, wait_until
 from harness.errors import VariantError
-from harness.extender.reach import cannot_reach
-from harness.extender.subject import PORT_MARK, Subject
+from harness.extender.subject.parse import PORT_MARK, Subject
+from harness.extender.subject.reach import cannot_reach
 from harness.process import Child
 
 HOST = "127.0.0.1"

@@ -18,7 +18,7 @@ import orjson
 import zstandard
 
 from harness.errors import HarnessError, InputError
-from harness.extender.redact import RULES, mark, redact, redact_bytes
+from harness.extender.cassette.redact import RULES, mark, redact, redact_bytes
 from harness.record.call import CASSETTE
 
 FORMAT = 1

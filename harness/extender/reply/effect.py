@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
-from harness.extender import notices, shapes
 from harness.extender.entry import Entry
-from harness.extender.golang import GoError, plain
+from harness.extender.reply import notices, shapes
+from harness.extender.reply.golang import GoError, plain
 from harness.record.call import Notice
 
 OK = 200

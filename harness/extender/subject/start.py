@@ -13,10 +13,10 @@ import psutil
 
 from harness import ports
 from harness.errors import InputError, VariantError
-from harness.extender.answering import HOST, await_answer
-from harness.extender.program import program_of
-from harness.extender.reach import cannot_reach
-from harness.extender.subject import PORT_MARK, Subject
+from harness.extender.subject.answering import HOST, await_answer
+from harness.extender.subject.parse import PORT_MARK, Subject
+from harness.extender.subject.program import program_of
+from harness.extender.subject.reach import cannot_reach
 from harness.process import Child, spawn, undisturbed
 
 LOG = "subject.log"
@@ -164,7 +164,7 @@ def _command(subject: Subject, start: _Start, seed: int) -> list[str]:
             query = f"?{urlencode(subject.options)}" if subject.options else ""
             target = f"{subject.kind}:{subject.target}{query}"
             kubeconfig = ["--kubeconfig", str(start.kubeconfig.resolve())] if start.kubeconfig else []
-            module = "harness.extender.serve"
+            module = "harness.extender.serving"
             return [sys.executable, "-m", module, target, "--port", str(start.port), "--seed", str(seed), *kubeconfig]
 
 

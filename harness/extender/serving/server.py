@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 import httptools
 
 from harness.errors import InputError
-from harness.extender.app import Reply
+from harness.extender.serving.app import Reply
 
 LOOPBACK = "127.0.0.1"
 IDLE_SECONDS = 120.0
