@@ -35,10 +35,13 @@ type call struct {
 	replySize    int64
 }
 
-// writeBegin writes that the call has begun; its end waits for this.
+// writeBegin writes once that the call has begun; its end waits for this.
 func (c *call) writeBegin() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.begun {
+		return
+	}
 	if c.recording != nil {
 		c.tap.archive.add(func() { c.recording.line(c.beginLine()) })
 	}
@@ -123,12 +126,6 @@ func isOver(c *call) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.ended
-}
-
-func (c *call) hasBegun() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.begun
 }
 
 func (c *call) markUnparsed() {

@@ -14,6 +14,8 @@ const (
 	halfCloseDoubt = 250 * time.Millisecond
 	// How long a request may take to follow its connection when the upstream was found gone.
 	lastWords = 20 * time.Millisecond
+	// How long a call that ends waits for its request to be noted, which comes right after the write.
+	noteDoubt = 100 * time.Millisecond
 )
 
 var errEnded = errors.New("the tap ended the connection")
@@ -34,6 +36,7 @@ type connection struct {
 	upReset     atomic.Bool
 	cut         atomic.Bool // a fault of the whole tap ended the connection
 	over        atomic.Bool // a fault of a call ended the connection
+	hanging     atomic.Bool // a fault leaves a call without an answer
 
 	requests relay
 	replies  relay
@@ -54,12 +57,22 @@ type relay struct {
 	framer framer
 	out    []byte
 	after  []func(now seconds)
+	busy   atomic.Bool // something is written and not noted yet
+}
+
+// settle waits until what is written is noted too; a write that nobody takes is not waited for.
+func (r *relay) settle() {
+	for deadline := time.Now().Add(noteDoubt); r.busy.Load() && time.Now().Before(deadline); {
+		time.Sleep(50 * time.Microsecond)
+	}
 }
 
 // flush writes what has gathered, and then notes it.
 func (r *relay) flush(to stream, clock func() seconds) error {
 	// Taken before the write: on loopback the reply may be here before the write returns.
 	now := clock()
+	r.busy.Store(true)
+	defer r.busy.Store(false)
 	if len(r.out) > 0 {
 		if _, err := to.Write(r.out); err != nil {
 			return err
@@ -202,6 +215,9 @@ func (c *connection) pumpReplies() {
 
 // extenderEnded passes on how the extender ended its side.
 func (c *connection) extenderEnded(err error) {
+	if c.hanging.Load() {
+		<-c.gone // an extender that tires of an idle connection must not end the hang
+	}
 	if c.over.Load() {
 		return
 	}
@@ -272,6 +288,8 @@ func (c *connection) endOpenAs(ending string) {
 	if at := c.goneAt.Load(); at != nil {
 		now = *at
 	}
+	// On loopback the extender's end may be here before the write of the request has returned.
+	c.requests.settle()
 	c.mu.Lock()
 	open := c.open
 	c.open, c.waiting = nil, nil

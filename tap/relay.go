@@ -59,7 +59,7 @@ func (c *connection) beginCall(x piece, at seconds) error {
 	c.mu.Unlock()
 	if call.plan == nil {
 		c.requests.after = append(c.requests.after, func(seconds) { call.writeBegin() })
-		return nil
+		return nil // after the write, where it delays nobody
 	}
 	call.writeBegin()
 	if call.plan.Kind == "delay" && call.plan.At == atRequest {
@@ -75,7 +75,12 @@ func (c *connection) flushRequests() error {
 	if len(c.requests.out) == 0 && len(c.requests.after) == 0 {
 		return nil
 	}
-	<-c.dialled
+	select {
+	case <-c.dialled:
+	default:
+		c.beginAll() // the extender may take long to be reached
+		<-c.dialled
+	}
 	if c.upErr != nil {
 		c.beginAll()
 		return c.upErr
@@ -93,9 +98,7 @@ func (c *connection) beginAll() {
 	open := slices.Clone(c.open)
 	c.mu.Unlock()
 	for _, call := range open {
-		if !call.hasBegun() {
-			call.writeBegin()
-		}
+		call.writeBegin()
 	}
 }
 

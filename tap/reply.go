@@ -97,13 +97,16 @@ func (c *connection) deliver(call *call, r *reply) error {
 	whole := !r.silent && (r.upTo < 0 || r.upTo >= r.size())
 	switch {
 	case r.then == neverAnswer:
+		c.hanging.Store(true)
 		return nil
 	case r.then == keepOpen:
 		return c.answeredCall(call, c.tap.now())
 	case whole:
 		call.replied(c.tap.now())
 	default:
-		call.finish("cut", c.tap.now())
+		now := c.tap.now()
+		c.requests.settle()
+		call.finish("cut", now)
 	}
 	c.over.Store(true)
 	if r.then == resetConnection {

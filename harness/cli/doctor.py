@@ -16,6 +16,7 @@ from harness.cluster.embedded.releases import releases
 from harness.cluster.embedded.seed import seed_for
 from harness.cluster.registry import CLUSTERS
 from harness.errors import MissingToolError
+from harness.extender import tap
 from harness.paths import cache_folder, runs_folder, state_folder
 from harness.report.text import table
 from harness.variant.registry import VARIANTS
@@ -46,7 +47,7 @@ def doctor(as_json: bool) -> int:
 @click.command()
 @click.option("--kubernetes", metavar="VERSION", help="Kubernetes minor, such as 1.36.")
 def build(kubernetes: str | None) -> int:
-    """Build a control plane into the cache now, and print its folder.
+    """Build a control plane and the tap into the cache now, and print the control plane's folder.
 
     \b
     Examples:
@@ -55,6 +56,7 @@ def build(kubernetes: str | None) -> int:
     """
     binaries = binaries_for(ClusterSpec(kubernetes=kubernetes))
     seed_for(binaries)
+    tap.program()
     print(binaries.folder)
     return 0
 

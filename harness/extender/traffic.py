@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 import orjson
 
 from harness import __version__
-from harness.clock import SYSTEM
-from harness.errors import HarnessError, StepError
+from harness.clock import SYSTEM, WaitTimeoutError, wait_until
+from harness.errors import HarnessError, StepError, VariantError
 from harness.extender.cassette.file import CassetteWriter
 from harness.extender.cassette.finalize import finalize
 from harness.extender.entry import Entry
@@ -26,6 +26,7 @@ from harness.scenario.faults import Fault
 SPOOL = "tap"
 CALLS = "calls.jsonl"
 CLOCK_SAMPLES = 8
+NOTICE_SECONDS = 10.0
 
 
 @dataclass
@@ -111,13 +112,13 @@ class Traffic:
     def _begin(self, seed: int) -> None:
         """Give the run extenders that have not seen another run, and a tap without faults."""
         self._troubles.clear()
+        self.clear(None)
         for one in self.extenders:
             one.stopped = False
             fresh = not self._used and seed == self._seed and one.running.alive
             if one.running.restartable and not fresh:
-                one.running.restart(seed)
+                _restart(one, seed)
         self._used, self._seed = True, seed
-        self.clear(None)
 
     @property
     def intact(self) -> bool:
@@ -196,7 +197,7 @@ class Traffic:
         chosen = self._chosen(name)
         for one in chosen:
             _require_own(one, "startExtender")
-            one.running.restart(self._seed)
+            _restart(one, self._seed)
             one.stopped = False
             self._troubles.pop(one.name, None)
         return [one.name for one in chosen]
@@ -217,6 +218,19 @@ class Traffic:
                 for index, fault in enumerate(one.faults)
             ]
         )
+
+
+def _restart(one: Connected, seed: int) -> None:
+    """Start an extender again, and wait until its tap has noticed: it refuses calls while the extender does."""
+    one.running.restart(seed)
+    tap = one.tap
+    if tap is None or not tap.alive or any(fault.kind == "refuse" for fault in one.faults):
+        return
+    what = f"the tap of {one.name} listening again"
+    try:
+        wait_until(lambda: tap.state()["listening"], what=what, timeout_seconds=NOTICE_SECONDS, poll_seconds=0.01)
+    except WaitTimeoutError as error:
+        raise VariantError(f"{error}; its state: {tap.state()}") from error
 
 
 def _at_tap(entry: Entry, tap: Tap) -> Entry:

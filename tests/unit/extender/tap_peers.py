@@ -17,7 +17,7 @@ from harness.extender.tap import BODIES, CALLS, Tap, Upstream, tapping
 PATIENCE_SECONDS = 10.0
 RESET = struct.pack("ii", 1, 0)
 
-Talk = Callable[[socket.socket], None]
+Talk = Callable[[socket.socket], object]
 
 
 class Peer:

@@ -164,6 +164,19 @@ def test_a_hang_lasts_until_the_client_goes(bench: Bench, at: str) -> None:
     assert bench.asked == ([] if at == "request" else [b"question"])
 
 
+def test_a_hang_does_not_end_with_the_extender(tmp_path: Path) -> None:
+    with serving(read_head) as peer, tapped(peer.url, tmp_path, record=True) as tap:
+        tap.set_faults([{"kind": "hang"}])
+        with connect(tap.url) as connection:
+            connection.settimeout(0.3)
+            connection.sendall(b"GET /s/filter HTTP/1.1\r\nHost: x\r\n\r\n")
+            wait_until(lambda: tap.state()["open"], what="a call", timeout_seconds=PATIENCE_SECONDS)
+            peer.stop()
+            with pytest.raises(TimeoutError):
+                connection.recv(1)
+        assert ended_calls(tmp_path / "calls", 1)[0]["ending"] == "aborted"
+
+
 @pytest.mark.parametrize("at", ["request", "reply"])
 @pytest.mark.parametrize(
     ("fault", "error"),
@@ -196,6 +209,19 @@ def test_a_truncated_reply_promises_more_than_comes(bench: Bench) -> None:
         response.read()
     assert seen.value.partial == RAW_REPLY[: len(RAW_REPLY) // 2]
     assert (bench.last_call()["ending"], bench.kept("upstream")) == ("cut", RAW_REPLY)
+
+
+def test_a_request_is_noted_however_soon_its_call_is_cut(bench: Bench) -> None:
+    """The extender's reply may be spoilt before the write of the request has returned."""
+    bench.tap.set_faults([{"kind": "truncate", "at": "reply"}])
+    rounds = 300
+    for _ in range(rounds):
+        with pytest.raises(http.client.IncompleteRead):
+            bench.get()
+        bench.hang_up()
+    bench.tap.record_into(None)
+    ends = [json.loads(line) for line in (bench.folder / CALLS).read_text().splitlines() if '"end"' in line]
+    assert [call["request_bytes"] for call in ends] == [len(b"question")] * rounds
 
 
 def test_a_slow_reply_dribbles(bench: Bench) -> None:
