@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
-from harness.kube import Kube
+from harness.kube import Kube, Object
 from harness.scenario.nodes import NodeSpec
 
 
@@ -47,6 +47,10 @@ class Cluster(Protocol):
         """Return the version of every part, for the record."""
         ...
 
+    def furnish(self, objects: Sequence[Object]) -> AbstractContextManager[None]:
+        """Create objects that stay for as long as the context lasts, also when the cluster is reset meanwhile."""
+        ...
+
     def check(self) -> None:
         """Raise ClusterError when a part has died; cheap enough to be asked in every wait."""
         ...
@@ -65,8 +69,27 @@ class PlaysNodes(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Program:
+    """A scheduler program that is not the stock kube-scheduler.
+
+    `{config}`, `{port}` and `{kubeconfig}` in `command` are replaced. With `takes_flags` it gets the command line of
+    kube-scheduler behind its own. A `guarded` one is a stranger's: it knows no lifeline and is ended all the same.
+    """
+
+    command: tuple[str, ...]
+    env: Mapping[str, str] = field(default_factory=dict)
+    takes_flags: bool = True
+    guarded: bool = False
+
+
 class Scheduler(Protocol):
     """**Protocol**: one running scheduler process."""
+
+    @property
+    def pid(self) -> int:
+        """Return the process that is the scheduler, for those who measure."""
+        ...
 
     @property
     def log(self) -> Path:
@@ -82,8 +105,11 @@ class Scheduler(Protocol):
 class RunsSchedulers(Protocol):
     """**Protocol**: a cluster that can run kube-scheduler as a process beside its control plane."""
 
-    def scheduler(self, config: str, name: str) -> AbstractContextManager[Scheduler]:
-        """Run kube-scheduler with a configuration (YAML text) for as long as the context lasts; healthy on return."""
+    def scheduler(self, config: str, name: str, program: Program | None = None) -> AbstractContextManager[Scheduler]:
+        """Run a scheduler with a configuration (YAML text) for as long as the context lasts; healthy on return.
+
+        It is the stock kube-scheduler unless another program is given.
+        """
         ...
 
     @property

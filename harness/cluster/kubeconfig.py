@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 
 def write(path: Path, *, server: str, authority: Path, certificate: Path, key: Path) -> Path:
@@ -15,6 +16,17 @@ def write(path: Path, *, server: str, authority: Path, certificate: Path, key: P
         "clusters": [{"name": "harness", "cluster": {"server": server, "certificate-authority": str(authority)}}],
         "users": [{"name": "harness", "user": {"client-certificate": str(certificate), "client-key": str(key)}}],
     }
+    return _save(path, document)
+
+
+def with_token(source: Path, path: Path, token: str) -> Path:
+    """Write a kubeconfig for the same cluster as another one, for whoever the token belongs to."""
+    document = json.loads(source.read_text(encoding="utf-8"))
+    document["users"] = [{"name": user["name"], "user": {"token": token}} for user in document["users"]]
+    return _save(path, document)
+
+
+def _save(path: Path, document: dict[str, Any]) -> Path:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as stream:
         json.dump(document, stream, indent=2)

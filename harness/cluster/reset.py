@@ -46,7 +46,15 @@ class Baseline:
     def __init__(self, kube: Kube, inventory: Callable[[], Iterable[Key]]) -> None:
         self._kube = kube
         self._inventory = inventory
-        self._kept = frozenset(inventory())
+        self._kept = set(inventory())
+
+    def keep(self, key: Key) -> None:
+        """Let an object stay from now on."""
+        self._kept.add(key)
+
+    def forget(self, key: Key) -> None:
+        """Let an object go at the next restore, if it is still there then."""
+        self._kept.discard(key)
 
     def restore(self, check: Callable[[], None]) -> None:
         """Delete what the baseline lacks, again until a complete listing shows nothing more.

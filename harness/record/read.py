@@ -92,7 +92,7 @@ def _meta(path: Path) -> RunMeta:
     known: dict[str, Any] = {key: value for key, value in raw.items() if key in _META_FIELDS}
     for key in _META_TUPLES:
         known[key] = tuple(known.get(key) or ())
-    for key in ("parameters", "versions", "machine"):
+    for key in ("parameters", "versions", "machine", "cpu_seconds"):
         known[key] = known.get(key) or {}
     defaults = {"cluster": "", "status": "running", "started_at": "", "settled": False}
     extra = {key: value for key, value in raw.items() if key not in _META_FIELDS and key != "format"}

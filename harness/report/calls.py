@@ -6,9 +6,10 @@ from math import ceil
 from typing import Any
 
 from harness.record.call import Call
-from harness.record.metrics import AFTER, BEFORE, read_metrics
+from harness.record.metrics import AFTER, BEFORE, Metrics, read_metrics
 from harness.record.model import Record
 
+ATTEMPTS = "scheduler_schedule_attempts_total"
 ATTEMPT_SECONDS = "scheduler_scheduling_attempt_duration_seconds_sum"
 _MS = 1000
 
@@ -44,15 +45,26 @@ def call_rows(record: Record) -> list[CallRow]:
     return [_row(extender, kind, groups[extender, kind]) for extender, kind in keys]
 
 
+def attempts(record: Record) -> int | None:
+    """Return how many scheduling attempts the schedulers counted during a run, None if they did not tell."""
+    before, after = read_metrics(record.path, BEFORE), read_metrics(record.path, AFTER)
+    if before is None or after is None:
+        return None
+    return round(_total(after, ATTEMPTS) - _total(before, ATTEMPTS))
+
+
 def share_of_attempts(record: Record) -> float | None:
     """Return which part of the time of all scheduling attempts was spent waiting for extenders, None if unknown."""
     before, after = read_metrics(record.path, BEFORE), read_metrics(record.path, AFTER)
     if not record.calls or before is None or after is None:
         return None
-    spent = sum(sample.value for sample in after.matching(ATTEMPT_SECONDS, {}))
-    spent -= sum(sample.value for sample in before.matching(ATTEMPT_SECONDS, {}))
+    spent = _total(after, ATTEMPT_SECONDS) - _total(before, ATTEMPT_SECONDS)
     waited = sum(call.seconds or 0.0 for call in record.calls)
     return waited / spent if spent > 0 else None
+
+
+def _total(metrics: Metrics, name: str) -> float:
+    return sum(sample.value for sample in metrics.matching(name, {}))
 
 
 def percentile(values: Sequence[float], share: float) -> float | None:

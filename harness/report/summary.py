@@ -9,7 +9,7 @@ from harness.expect.base import Verdict
 from harness.expect.finding import Finding
 from harness.expect.findings import findings
 from harness.record.model import Record
-from harness.report.calls import call_rows, share_of_attempts
+from harness.report.calls import attempts, call_rows, share_of_attempts
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,20 @@ class RunSummary:
     def findings(self) -> tuple[Finding, ...]:
         """What is wrong with the extenders, the worst first; what the scenario broke itself is not."""
         return findings(self.record)
+
+    @cached_property
+    def attempts(self) -> int | None:
+        """How often schedulers tried to find a node, as they count it themselves; None if they did not tell."""
+        return attempts(self.record)
+
+    @property
+    def pods_per_second(self) -> float | None:
+        """How many pods were bound per second, from the first creation to the last binding."""
+        bound = [pod for pod in self.record.pods if pod.bound_t is not None]
+        if not bound:
+            return None
+        seconds = max(pod.bound_t or 0.0 for pod in bound) - min(pod.created_t for pod in bound)
+        return len(bound) / seconds if seconds > 0 else None
 
     def counts(self) -> dict[str, int]:
         """Return how many pods ended how; pods that were deleted during the run do not count."""
@@ -74,6 +88,9 @@ class RunSummary:
             "findings": [finding.to_json() for finding in self.findings],
             "calls": [row.to_json() for row in call_rows(self.record)],
             "share_of_attempts": share_of_attempts(self.record),
+            "attempts": self.attempts,
+            "pods_per_second": self.pods_per_second,
+            "cpu_seconds": dict(meta.cpu_seconds),
             "versions": dict(meta.versions),
             "record": str(self.record.path),
         }

@@ -25,10 +25,14 @@ Built = TypeVar("Built", bound=Model)
 
 @dataclass(frozen=True)
 class Brought:
-    """What the user named on the command line."""
+    """What the user named on the command line; each stands before what a scenario says of the same kind."""
 
     extenders: tuple[ExtenderSpec, ...] = ()
     scheduler_config: Path | None = None
+    manifest: Path | None = None
+    scheduler: str | None = None
+    plugins: tuple[str, ...] = ()
+    controller: str | None = None
     tap: bool = True
 
     def setup(self, variant: str, scenario: Scenario | None, seed: int) -> Setup:
@@ -38,18 +42,27 @@ class Brought:
         """
         if variant == "default":
             return NOTHING_BROUGHT
-        config = self._config(scenario)
         own = scenario.extenders if scenario else ()
-        extenders = _stand_in(self.extenders, own) if self.extenders else own
-        return Setup(extenders, config, self.tap, seed)
+        return Setup(
+            extenders=_stand_in(self.extenders, own) if self.extenders else own,
+            scheduler_config=_text(self.scheduler_config, scenario, "scheduler_config"),
+            manifest=_text(self.manifest, scenario, "scheduler_manifest"),
+            scheduler=self.scheduler or (scenario.scheduler if scenario else None),
+            plugins=self.plugins or (scenario.plugins if scenario else ()),
+            controller=self.controller or (scenario.controller if scenario else None),
+            tap=self.tap,
+            seed=seed,
+        )
 
-    def _config(self, scenario: Scenario | None) -> SchedulerConfig | None:
-        if self.scheduler_config is not None:
-            return read_config(self.scheduler_config)
-        if scenario is None or scenario.scheduler_config is None:
-            return None
-        name = scenario.scheduler_config
-        return SchedulerConfig(scenario.manifests[name], str(scenario.path.parent / name))
+
+def _text(brought: Path | None, scenario: Scenario | None, field: str) -> SchedulerConfig | None:
+    """Return the text of a file that the user named, else of the one that the scenario names."""
+    if brought is not None:
+        return read_config(brought)
+    name = getattr(scenario, field) if scenario else None
+    if scenario is None or name is None:
+        return None
+    return SchedulerConfig(scenario.manifests[name], str(scenario.path.parent / name))
 
 
 NOTHING = Brought()
@@ -72,7 +85,7 @@ def bring(
     specs = tuple(
         ExtenderSpec(subject=text, name=name, entry=entry) for text, name in zip(extenders, names, strict=True)
     )
-    return Brought(specs, scheduler_config, tap)
+    return Brought(specs, scheduler_config, tap=tap)
 
 
 def entry_keys(entries: Sequence[str]) -> EntryKeys:

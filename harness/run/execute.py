@@ -13,8 +13,8 @@ from harness.cluster.base import Cluster, PlaysNodes
 from harness.errors import ApiError, HarnessError, RunError, SchedulerDied, StepError
 from harness.observe.watching import Observation, observing
 from harness.record.write import RecordWriter, new_id
+from harness.run import cost, keep, machine
 from harness.run import extender_steps as _registered  # noqa: F401 - its steps are known once it is imported
-from harness.run import keep, machine
 from harness.run.settle import Settled, Settler, Until
 from harness.run.steps import Stage, carry_out
 from harness.scenario.model import Scenario
@@ -82,6 +82,7 @@ class _Run:
         self._observed_seconds: float | None = None
         self._unsettled: tuple[str, ...] = ()
         self._deaths: list[str] = []
+        self._cpu_seconds: dict[str, float] = {}
         self._warnings: list[str] = []
 
     def carry_out(self, seed: int) -> None:
@@ -89,6 +90,7 @@ class _Run:
         keep.inputs(self._writer, self._scenario, self._installed)
         with keep.logs(self._cluster, self._installed, self._writer), self._traffic(seed):
             self._warnings += keep.metrics(self._writer, "metrics-before.txt", self._installed)
+            used_before = cost.cpu_seconds(self._installed)
             with observing(self._cluster.kube, self._writer, self._start, self._installed.schedulers) as observation:
                 try:
                     self._act(observation, seed)
@@ -96,6 +98,7 @@ class _Run:
                     # No trouble with the cluster but a result: what the scheduler was given to digest killed it.
                     self._deaths.append(str(death))
                 self._observed_seconds = self._now()
+            self._cpu_seconds = cost.since(used_before, cost.cpu_seconds(self._installed))
             self._warnings += keep.metrics(self._writer, "metrics-after.txt", self._installed)
 
     @contextlib.contextmanager
@@ -122,6 +125,7 @@ class _Run:
             "settled": not (self._unsettled or self._deaths or error),
             "unsettled": list(self._unsettled),
             "deaths": self._deaths,
+            "cpu_seconds": self._cpu_seconds,
             "warnings": [*self._installed.notes, *self._warnings],
         }
 
@@ -155,7 +159,9 @@ class _Run:
 
         self._add_nodes()
         choices = random.Random(seed)  # noqa: S311 - repeatable on purpose
-        stage = Stage(self._scenario, self._cluster, observation.live, settle, choices, traffic)
+        stage = Stage(
+            self._scenario, self._cluster, observation.live, settle, choices, traffic, self._installed.asks_for
+        )
         for index, step in enumerate(_with_final_settle(self._scenario.steps)):
             self._report(f"{self._scenario.name}[{self._scenario.size}]: step {index + 1}, {step.op}")
             self._step(step, index, stage)

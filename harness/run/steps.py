@@ -13,6 +13,7 @@ from harness.errors import ApiError, StepError
 from harness.extender.traffic import Traffic
 from harness.kube import CONFLICT, NOT_FOUND, Kube, Object
 from harness.observe.live import Live
+from harness.run.asking import asking
 from harness.run.settle import Settled, Until
 from harness.scenario import selector, steps
 from harness.scenario.model import Scenario
@@ -46,6 +47,7 @@ class Stage:
     settle: Settle
     random: random.Random
     traffic: Traffic | None = None
+    asks_for: str | None = None
 
     @property
     def kube(self) -> Kube:
@@ -63,7 +65,7 @@ def carry_out(step: Any, stage: Stage) -> Detail:
 def _(step: steps.Create, stage: Stage) -> Detail:
     created = []
     for item in stage.scenario.objects_of(step):
-        made = stage.kube.create(item)
+        made = stage.kube.create(asking(item, stage.asks_for))
         _await_use(made, stage)
         created.append(f"{made['kind']}/{made['metadata']['name']}")
     return {"created": created}
@@ -79,7 +81,8 @@ def _(step: steps.CreatePods, stage: Stage) -> Detail:
     def create(name: str) -> None:
         spec = _merged({"containers": [container], "terminationGracePeriodSeconds": 0}, step.spec)
         metadata = {"name": name, "labels": step.labels}
-        stage.kube.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}, step.namespace)
+        pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
+        stage.kube.create(asking(pod, stage.asks_for), step.namespace)
 
     if step.count < PARALLEL_FROM:
         for name in step.pod_names():

@@ -60,6 +60,12 @@ class Body(Model):
     scheduler_config: Annotated[str, AfterValidator(check_file)] | None = Field(
         default=None, description="KubeSchedulerConfiguration or legacy Policy, relative to the scenario file."
     )
+    scheduler_manifest: Annotated[str, AfterValidator(check_file)] | None = Field(
+        default=None, description="How the second scheduler is deployed, relative to the scenario file."
+    )
+    scheduler: str | None = Field(default=None, description="Program of the scheduler: cmd:…, go:DIR, source:DIR.")
+    plugins: tuple[str, ...] = Field(default=(), description="Plugins compiled into the scheduler: go:DIR[:pkg.New].")
+    controller: str | None = Field(default=None, description="Scheduler written as a controller: ref:NAME, cmd:…")
     timeout_seconds: Seconds = Field(default=60.0, description="Deadline of each settle.")
     nodes: tuple[NodeGroup, ...] = Field(default=(), description="Nodes of the cluster.")
     steps: Annotated[tuple[Step, ...], Field(min_length=1)] = Field(description="What is done, in order.")

@@ -16,7 +16,8 @@ from harness.scenario.parameters import Substitution, unbraced
 from harness.scenario.problems import Problem
 from harness.scenario.words import did_you_mean, listed, shown
 
-_SCHEDULER_CONFIG = ("schedulerConfig",)
+# Files that are read as they are: what stands in them is for a variant to understand.
+_FILES = (("schedulerConfig",), ("schedulerManifest",))
 _NOT_SUBSTITUTED = ("name", "parameters", "sizes")
 _TYPE_EXPECTED = ("number expected", "false expected", "list expected")
 
@@ -92,6 +93,10 @@ class Resolver:
             variants=file.variants,
             extenders=file.extenders,
             scheduler_config=file.scheduler_config,
+            scheduler_manifest=file.scheduler_manifest,
+            scheduler=file.scheduler,
+            plugins=file.plugins,
+            controller=file.controller,
             timeout_seconds=file.timeout_seconds,
             nodes=file.nodes,
             steps=file.steps,
@@ -114,7 +119,7 @@ class Resolver:
                 self.manifests_readable = False
                 found.append(self._problem(path, self._unreadable(name, error)))
                 continue
-            if path == _SCHEDULER_CONFIG:
+            if path in _FILES:
                 continue
             objects, in_manifest = read_objects(texts[name], str(place), substitution)
             self.manifests_readable = self.manifests_readable and bool(objects or in_manifest)
@@ -162,7 +167,7 @@ class Resolver:
 
 def _manifest_names(data: dict[str, Any]) -> Iterator[tuple[problems.Path, str]]:
     steps = data.get("steps")
-    named: list[tuple[problems.Path, Any]] = [(_SCHEDULER_CONFIG, data.get(*_SCHEDULER_CONFIG))]
+    named: list[tuple[problems.Path, Any]] = [(path, data.get(path[0])) for path in _FILES]
     for index, step in enumerate(steps if isinstance(steps, list) else ()):
         if isinstance(step, dict) and step.get("op") == "create":
             named.append((("steps", index, "file"), step.get("file")))

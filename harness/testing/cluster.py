@@ -2,14 +2,17 @@
 
 import contextlib
 import json
+import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from harness.cluster.base import ClusterSpec
+from harness.cluster.base import ClusterSpec, Program
+from harness.cluster.furnish import furnished
 from harness.cluster.nodes import NODES, node_object
 from harness.cluster.reset import Baseline
 from harness.errors import ClusterError
@@ -31,6 +34,7 @@ class FakeScheduler:
         self._names = {profile["schedulerName"] for profile in self._config["profiles"]}
         self._turn = threading.RLock()
         self._ended = False
+        self.pid = os.getpid()
         self.log = log
         self.log.touch()
 
@@ -122,8 +126,12 @@ class FakeCluster:
         """Empty the cluster and prove it."""
         self._baseline.restore(self.check)
 
+    def furnish(self, objects: Sequence[Object]) -> AbstractContextManager[None]:
+        """Create objects that outlast resets."""
+        return furnished(self.kube, self._baseline, objects)
+
     @contextlib.contextmanager
-    def scheduler(self, config: str, name: str) -> Iterator[FakeScheduler]:
+    def scheduler(self, config: str, name: str, program: Program | None = None) -> Iterator[FakeScheduler]:
         """Let a scheduler take part for as long as the context lasts."""
         scheduler = FakeScheduler(self.kube, config, self.folder / f"{name}.log")
         self.kube.listeners.append(scheduler.notice)

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from harness.cluster.base import Cluster, Scheduler
@@ -24,6 +25,10 @@ class Setup:
 
     extenders: tuple[ExtenderSpec, ...] = ()
     scheduler_config: SchedulerConfig | None = None
+    manifest: SchedulerConfig | None = None
+    scheduler: str | None = None
+    plugins: tuple[str, ...] = ()
+    controller: str | None = None
     tap: bool = True
     seed: int = field(default=0, compare=False)
     """What random extenders draw with at first; a run with another seed restarts them, which is no other set-up."""
@@ -37,6 +42,8 @@ class Installed:
     """A variant that has been proven active: its running schedulers by scheduler name, and how they were configured.
 
     `traffic` has the extenders behind the schedulers. `notes` is what the user should know about the installation.
+    `asks_for` is the schedulerName that pods get which do not ask for a scheduler themselves. `trace` is where a
+    scheduler writes what its plugins do.
     """
 
     variant: str
@@ -44,6 +51,8 @@ class Installed:
     config: str
     traffic: Traffic | None = None
     notes: tuple[str, ...] = ()
+    asks_for: str | None = None
+    trace: Path | None = None
 
 
 class SchedulerVariant(Protocol):

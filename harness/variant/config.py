@@ -1,12 +1,13 @@
 """Renders KubeSchedulerConfiguration: the one place, so that variants differ in what they test and in nothing else."""
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from harness.cluster.base import Scheduler
+from harness.cluster.base import Cluster, Program, RunsSchedulers, Scheduler
 from harness.errors import ClusterError, VariantError
 
 DEFAULT_SCHEDULER = "default-scheduler"
@@ -43,6 +44,33 @@ def render(
 def scheduler_names(config: str) -> list[str]:
     """Return the names by which pods can ask for the schedulers of a configuration."""
     return [profile.get("schedulerName", DEFAULT_SCHEDULER) for profile in yaml.safe_load(config)["profiles"]]
+
+
+def runs_schedulers(cluster: Cluster, variant: str) -> RunsSchedulers:
+    """Return a cluster as one that can run schedulers.
+
+    Raises:
+        VariantError: it cannot.
+    """
+    if not isinstance(cluster, RunsSchedulers):
+        raise VariantError(f'cluster "{cluster.name}" cannot run a scheduler process; variant "{variant}" needs one')
+    return cluster
+
+
+@contextlib.contextmanager
+def proven(cluster: RunsSchedulers, config: str, name: str, program: Program | None = None) -> Iterator[Scheduler]:
+    """Run a scheduler that has been proven to live by its configuration.
+
+    Raises:
+        VariantError: it does not start, and says itself why, or it runs with something else.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            scheduler = stack.enter_context(cluster.scheduler(config, name, program))
+        except ClusterError as error:
+            raise VariantError(f"{name} does not start with this configuration:\n{config}\n{error}") from error
+        prove_live(scheduler, config)
+        yield scheduler
 
 
 def prove_live(scheduler: Scheduler, config: str) -> None:

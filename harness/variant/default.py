@@ -3,10 +3,9 @@
 import contextlib
 from collections.abc import Iterator
 
-from harness.cluster.base import Cluster, RunsSchedulers
-from harness.errors import VariantError
+from harness.cluster.base import Cluster
 from harness.variant.base import NOTHING_BROUGHT, Installed, Setup
-from harness.variant.config import DEFAULT_SCHEDULER, prove_live, render
+from harness.variant.config import DEFAULT_SCHEDULER, proven, render, runs_schedulers
 
 
 class DefaultVariant:
@@ -17,9 +16,7 @@ class DefaultVariant:
     @contextlib.contextmanager
     def install(self, cluster: Cluster, setup: Setup = NOTHING_BROUGHT) -> Iterator[Installed]:
         """Run the stock scheduler."""
-        if not isinstance(cluster, RunsSchedulers):
-            raise VariantError(f'cluster "{cluster.name}" cannot run a scheduler process; variant "default" needs one')
-        config = render(cluster.scheduler_kubeconfig)
-        with cluster.scheduler(config, "kube-scheduler") as scheduler:
-            prove_live(scheduler, config)
+        runner = runs_schedulers(cluster, self.name)
+        config = render(runner.scheduler_kubeconfig)
+        with proven(runner, config, "kube-scheduler") as scheduler:
             yield Installed(self.name, {DEFAULT_SCHEDULER: scheduler}, config)

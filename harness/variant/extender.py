@@ -5,14 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.cluster.base import Cluster, RunsSchedulers, Scheduler
-from harness.errors import ClusterError, InputError, VariantError
+from harness.cluster.base import Cluster
+from harness.errors import InputError
 from harness.extender.connect import Place, connected
 from harness.extender.subject.parse import Subject, parse
 from harness.extender.traffic import Connected, Traffic
 from harness.scenario.extenders import EntryKeys, ExtenderSpec, names_of
 from harness.variant.base import NOTHING_BROUGHT, Installed, SchedulerConfig, Setup
-from harness.variant.config import prove_live, render, scheduler_names
+from harness.variant.config import proven, render, runs_schedulers, scheduler_names
 from harness.variant.legacy import translate
 
 FALLBACK = ExtenderSpec(subject="ref:pass-through")
@@ -27,34 +27,47 @@ class ExtenderVariant:
     @contextlib.contextmanager
     def install(self, cluster: Cluster, setup: Setup = NOTHING_BROUGHT) -> Iterator[Installed]:
         """Run the extenders, their taps and the scheduler that calls them."""
-        if not isinstance(cluster, RunsSchedulers):
-            raise VariantError(f'cluster "{cluster.name}" cannot run a scheduler process; variant "extender" needs one')
-        settings, notes = _settings(setup.scheduler_config)
-        chosen = _subjects(setup.extenders, settings.pop("extenders", None) or [])
-        place = Place(cluster.folder / "extenders", cluster.scheduler_kubeconfig, setup.seed, setup.tap)
+        runner = runs_schedulers(cluster, self.name)
+        settings, notes = settings_of(setup.scheduler_config)
+        entries = settings.pop("extenders", None) or []
+        brought = setup.extenders or (() if entries else (FALLBACK,))
         with contextlib.ExitStack() as stack:
-            extenders = [stack.enter_context(connected(name, subject, place)) for name, subject in chosen]
-            entries = [one.seen_by_scheduler.to_json() for one in extenders]
-            config = render(cluster.scheduler_kubeconfig, entries, settings)
-            scheduler = stack.enter_context(_scheduler(cluster, config))
-            prove_live(scheduler, config)
+            identity = runner.scheduler_kubeconfig
+            extenders = stack.enter_context(connected_all(cluster, identity, setup, brought, entries))
+            config = render(identity, seen_by_scheduler(extenders), settings)
+            scheduler = stack.enter_context(proven(runner, config, "kube-scheduler"))
             schedulers = dict.fromkeys(scheduler_names(config), scheduler)
-            said = (*notes, *(text for one in extenders for text in _told(one)))
-            yield Installed(self.name, schedulers, config, Traffic(extenders), said)
+            yield Installed(self.name, schedulers, config, Traffic(extenders), (*notes, *told(extenders)))
 
 
 @contextlib.contextmanager
-def _scheduler(cluster: RunsSchedulers, config: str) -> Iterator[Scheduler]:
-    """Run kube-scheduler; one that does not start says itself what is wrong with its configuration."""
+def connected_all(
+    cluster: Cluster,
+    kubeconfig: Path,
+    setup: Setup,
+    brought: Sequence[ExtenderSpec],
+    entries: Sequence[Mapping[str, Any]],
+) -> Iterator[list[Connected]]:
+    """Start and tap every extender that was brought or that a configuration names, in the order of its entries."""
+    place = Place(cluster.folder / "extenders", kubeconfig, setup.seed, setup.tap)
     with contextlib.ExitStack() as stack:
-        try:
-            scheduler = stack.enter_context(cluster.scheduler(config, "kube-scheduler"))
-        except ClusterError as error:
-            raise VariantError(f"kube-scheduler does not start with this configuration:\n{config}\n{error}") from error
-        yield scheduler
+        subjects = _subjects(brought, entries)
+        yield [stack.enter_context(connected(name, subject, place)) for name, subject in subjects]
 
 
-def _settings(brought: SchedulerConfig | None) -> tuple[dict[str, Any], tuple[str, ...]]:
+def seen_by_scheduler(extenders: Sequence[Connected]) -> list[dict[str, Any]]:
+    """Return the entries as a scheduler's configuration spells them."""
+    return [one.seen_by_scheduler.to_json() for one in extenders]
+
+
+def told(extenders: Sequence[Connected]) -> Iterator[str]:
+    """Yield what the user should know about extenders before the first pod comes."""
+    for one in extenders:
+        yield from (f"extender {one.name}: {note}" for note in one.notes)
+        yield from (f"extender {one.name}: {notice.text}" for notice in one.notices)
+
+
+def settings_of(brought: SchedulerConfig | None) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Return the configuration that the user brought, as v1, and what was done to it."""
     if brought is None:
         return {}, ()
@@ -82,7 +95,7 @@ def _subjects(brought: Sequence[ExtenderSpec], entries: Sequence[Mapping[str, An
     The n-th extender that was brought stands in the n-th entry of the configuration; an entry that nobody brought an
     extender for is about one that runs already, at the address it names.
     """
-    specs = list(brought) or ([] if entries else [FALLBACK])
+    specs = list(brought)
     for index, entry in enumerate(entries):
         if index >= len(specs):
             address = str(entry.get("urlPrefix", ""))
@@ -94,8 +107,3 @@ def _subjects(brought: Sequence[ExtenderSpec], entries: Sequence[Mapping[str, An
         written = dict(entries[index]) if index < len(entries) else {}
         subjects.append(parse(spec.subject, {**written, **spec.entry.given()}))
     return list(zip(names_of(specs), subjects, strict=True))
-
-
-def _told(extender: Connected) -> Iterator[str]:
-    yield from (f"extender {extender.name}: {note}" for note in extender.notes)
-    yield from (f"extender {extender.name}: {notice.text}" for notice in extender.notices)

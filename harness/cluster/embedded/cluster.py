@@ -2,18 +2,23 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 from harness import ports
 from harness.certificates import Authority
+from harness.cluster.base import Program
 from harness.cluster.embedded import parts
 from harness.cluster.embedded.build import Binaries
 from harness.cluster.embedded.inventory import inventory
 from harness.cluster.embedded.loopback import LoopbackPages
 from harness.cluster.embedded.supervisor import SCHEDULER, Supervisor
+from harness.cluster.furnish import furnished
 from harness.cluster.nodes import create_nodes
 from harness.cluster.reset import Baseline
-from harness.kube import Kube
+from harness.kube import Kube, Object
 from harness.process import Child
 from harness.scenario.nodes import NodeSpec
 
@@ -24,6 +29,11 @@ class EmbeddedScheduler:
     def __init__(self, child: Child, pages: LoopbackPages) -> None:
         self._child = child
         self._pages = pages
+
+    @property
+    def pid(self) -> int:
+        """Return its process."""
+        return self._child.pid
 
     @property
     def log(self) -> Path:
@@ -90,15 +100,32 @@ class EmbeddedCluster:
         """Take what is here now as what an empty cluster holds."""
         self._baseline = Baseline(self.kube, lambda: inventory(self.kube, self._layout.etcd_socket))
 
+    def furnish(self, objects: Sequence[Object]) -> AbstractContextManager[None]:
+        """Create objects that outlast resets."""
+        if self._baseline is None:
+            self.remember_baseline()
+        return furnished(self.kube, cast("Baseline", self._baseline), objects)
+
+    def _filled(self, program: Program | None, config: Path, port: int) -> Program | None:
+        if program is None:
+            return None
+        known = {"{config}": str(config), "{port}": str(port), "{kubeconfig}": str(self.scheduler_kubeconfig)}
+        words = []
+        for word in program.command:
+            for mark, value in known.items():
+                word = word.replace(mark, value)  # noqa: PLW2901 - one mark after the other
+            words.append(word)
+        return replace(program, command=tuple(words))
+
     @contextlib.contextmanager
-    def scheduler(self, config: str, name: str) -> Iterator[EmbeddedScheduler]:
-        """Run kube-scheduler with a configuration; it has synced its caches when this returns."""
+    def scheduler(self, config: str, name: str, program: Program | None = None) -> Iterator[EmbeddedScheduler]:
+        """Run a scheduler with a configuration; it has synced its caches when this returns."""
         with ports.reserved(1) as (port,):
             server = self._authority.server(name)
             path = self._layout.folder / f"{name}.yaml"
             path.write_text(config)
             arguments = parts.scheduler(self._layout, path, port, server)
-            child = self._supervisor.start(SCHEDULER, arguments, name=name)
+            child = self._supervisor.start(SCHEDULER, arguments, name=name, program=self._filled(program, path, port))
             pages = LoopbackPages(port, self._authority.certificate, self._layout.admin)
             try:
                 self._supervisor.wait(lambda: pages.is_ok("/readyz"), f"{name} ready")

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self, TypeVar
 
 from harness.clock import WaitTimeoutError, wait_until
+from harness.cluster.base import Program
 from harness.errors import ClusterError, SchedulerDied
 from harness.process import Child, spawn, undisturbed
 
@@ -41,22 +42,36 @@ class Supervisor:
             for child in reversed(self._children):
                 child.kill()
 
-    def start(self, part: str, arguments: Sequence[str], *, name: str | None = None, held: bool = False) -> Child:
-        """Start a part; a held one loads itself and then waits for `release`."""
+    def start(
+        self,
+        part: str,
+        arguments: Sequence[str],
+        *,
+        name: str | None = None,
+        held: bool = False,
+        program: Program | None = None,
+    ) -> Child:
+        """Start a part, of another program if one is given; a held one loads itself and then waits for `release`."""
         name = name or part
         mode = "stdin-held" if held else "stdin"
         with undisturbed():
             child = spawn(
                 name,
-                [str(self._program), part, *arguments],
+                self._command(part, arguments, program),
                 log=self._logs / f"{name}.log",
-                env={"CONTROLPLANE_LIFELINE": mode},
+                env={"CONTROLPLANE_LIFELINE": mode, **(program.env if program else {})},
+                guarded=program is not None and program.guarded,
             )
             with self._lock:
                 self._children.append(child)
                 if part == SCHEDULER:
                     self._schedulers.append(child)
         return child
+
+    def _command(self, part: str, arguments: Sequence[str], program: Program | None) -> list[str]:
+        if program is None:
+            return [str(self._program), part, *arguments]
+        return [*program.command, *(arguments if program.takes_flags else ())]
 
     def stop(self, child: Child) -> None:
         """End one part and forget it."""

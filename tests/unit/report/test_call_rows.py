@@ -33,9 +33,9 @@ def with_metrics(folder: Path, builder: RecordBuilder, before: str, after: str) 
 
 
 def spent(seconds: float) -> str:
-    return f'# scheduler: s\n{ATTEMPT_SECONDS}{{result="scheduled"}} {seconds / 2}\n' + (
-        f'{ATTEMPT_SECONDS}{{result="error"}} {seconds / 2}\n'
-    )
+    """Return a page on which two series add up to so many seconds."""
+    lines = [f'{ATTEMPT_SECONDS}{{result="{result}"}} {seconds / 2}\n' for result in ("scheduled", "error")]
+    return "".join(["# scheduler: s\n", *lines])
 
 
 def test_rows_stand_in_the_order_of_the_configuration_then_of_the_calls() -> None:

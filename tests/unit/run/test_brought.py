@@ -71,7 +71,7 @@ def test_an_entry_that_cannot_be_used_is_told_at_once(entry: str, told: str) -> 
 
 
 def test_a_subject_that_cannot_be_used_is_told_at_once() -> None:
-    with pytest.raises(InputError, match='no reference "luky"; did you mean "lucky"?'):
+    with pytest.raises(InputError, match=r'no reference "luky"; did you mean "lucky"\?'):
         bring(["ref:luky"], [])
 
 

@@ -1,0 +1,26 @@
+"""Creates objects that outlast a reset: what a variant needs in the cluster, such as the rights of its scheduler."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+from harness.cluster.reset import Baseline, Key
+from harness.kube import Kube, Object
+
+
+@contextlib.contextmanager
+def furnished(kube: Kube, baseline: Baseline, objects: Sequence[Object]) -> Iterator[None]:
+    """Create objects and delete them, last first, when the context ends.
+
+    Raises:
+        ApiError: the API server refuses one of them.
+    """
+    with contextlib.ExitStack() as stack:
+        for item in objects:
+            resource = kube.resource_of(item["kind"], item["apiVersion"])
+            namespace = item["metadata"].get("namespace", "default") if resource.namespaced else None
+            made = kube.create(item, namespace or "default")
+            key = Key(resource, namespace, made["metadata"]["name"])
+            baseline.keep(key)
+            stack.callback(kube.delete, resource.path(namespace, key.name), grace_seconds=0)
+            stack.callback(baseline.forget, key)
+        yield

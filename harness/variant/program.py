@@ -1,0 +1,40 @@
+"""The program that a scheduler is: the stock kube-scheduler, or what a user brought in its place."""
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+
+from harness.cluster.base import Program
+from harness.errors import InputError, VariantError
+from harness.extender.subject.program import program_of as built
+from harness.scenario.words import shown
+
+FORMS = "cmd:COMMAND, go:FOLDER, source:FOLDER"
+MARKS = ("{config}", "{port}", "{kubeconfig}")
+
+
+def program_of(text: str | None, versions: Mapping[str, str]) -> Program | None:
+    """Return the program that `--scheduler` names; None for the stock one.
+
+    A command without {config}, {port} or {kubeconfig} gets the flags of kube-scheduler.
+
+    Raises:
+        InputError: it names none.
+        VariantError: it is an image, and nothing here runs containers.
+    """
+    if text is None:
+        return None
+    kind, _, rest = text.partition(":")
+    match kind:
+        case "cmd":
+            words = tuple(shlex.split(rest))
+            if not words:
+                raise InputError(f"{text}: a command expected")
+            own = any(mark in word for word in words for mark in MARKS)
+            return Program(words, takes_flags=not own, guarded=True)
+        case "go":
+            return Program((str(built(Path(rest))),), guarded=True)
+        case "image":
+            raise VariantError(f"{text}: this cluster runs no containers; name its program (cmd:…) or sources (go:…)")
+        case _:
+            raise InputError(f"--scheduler {shown(text)}: one of {FORMS} expected")

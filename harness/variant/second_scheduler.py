@@ -1,0 +1,84 @@
+"""A second kube-scheduler beside the stock one, with the identity, the rights and the configuration of its manifest."""
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from harness.cluster import kubeconfig
+from harness.cluster.base import Cluster
+from harness.errors import VariantError
+from harness.extender.traffic import Traffic
+from harness.variant.base import NOTHING_BROUGHT, Installed, SchedulerConfig, Setup
+from harness.variant.config import DEFAULT_SCHEDULER, proven, render, runs_schedulers, scheduler_names
+from harness.variant.extender import connected_all, seen_by_scheduler, settings_of, told
+from harness.variant.manifest import SchedulerManifest, read_manifest
+from harness.variant.program import program_of
+from harness.variant.rights import missing_rights
+
+SHIPPED = Path(__file__).parent / "manifests" / "second-scheduler.yaml"
+TOKEN_SECONDS = 24 * 3600
+
+
+class SecondSchedulerVariant:
+    """Two schedulers; pods choose by `spec.schedulerName`."""
+
+    name = "second-scheduler"
+
+    @contextlib.contextmanager
+    def install(self, cluster: Cluster, setup: Setup = NOTHING_BROUGHT) -> Iterator[Installed]:
+        """Apply the manifest, take on its identity, and run both schedulers."""
+        runner = runs_schedulers(cluster, self.name)
+        brought = setup.manifest or SchedulerConfig(SHIPPED.read_text(encoding="utf-8"), str(SHIPPED))
+        manifest = read_manifest(brought.text, brought.where)
+        settings, notes = settings_of(setup.scheduler_config or SchedulerConfig(manifest.config, manifest.where))
+        entries = settings.pop("extenders", None) or []
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(cluster.furnish(manifest.objects))
+            _check_rights(cluster, manifest, brought.where)
+            identity = _identity(cluster, manifest)
+            extenders = stack.enter_context(connected_all(cluster, identity, setup, setup.extenders, entries))
+            config = render(identity, seen_by_scheduler(extenders), settings)
+            names = scheduler_names(config)
+            if DEFAULT_SCHEDULER in names:
+                raise VariantError(
+                    f"{manifest.where}: a profile is called {DEFAULT_SCHEDULER!r}, which the stock scheduler is called "
+                    "already; both would take the same pods. Give it a schedulerName of its own"
+                )
+            stock_config = render(runner.scheduler_kubeconfig)
+            stock = stack.enter_context(proven(runner, stock_config, "kube-scheduler"))
+            program = program_of(setup.scheduler, cluster.versions)
+            second = stack.enter_context(proven(runner, config, self.name, program))
+            yield Installed(
+                variant=self.name,
+                schedulers={DEFAULT_SCHEDULER: stock, **dict.fromkeys(names, second)},
+                config=f"{stock_config}---\n{config}",
+                traffic=Traffic(extenders) if extenders else None,
+                notes=(*notes, *_elections(settings, manifest), *told(extenders)),
+                asks_for=names[0],
+            )
+
+
+def _check_rights(cluster: Cluster, manifest: SchedulerManifest, where: str) -> None:
+    missing = missing_rights(cluster.kube, manifest.namespace, manifest.service_account)
+    if missing:
+        account = f"ServiceAccount {manifest.namespace}/{manifest.service_account}"
+        parts = [f"ClusterRole {role} is not bound to it ({', '.join(rights)})" for role, rights in missing.items()]
+        raise VariantError(f"{where}: {account} lacks rights that a scheduler needs: {'; '.join(parts)}")
+
+
+def _identity(cluster: Cluster, manifest: SchedulerManifest) -> Path:
+    """Return a kubeconfig that authenticates as the ServiceAccount of the manifest, by a token of its own."""
+    account = f"/api/v1/namespaces/{manifest.namespace}/serviceaccounts/{manifest.service_account}"
+    body = {
+        "apiVersion": "authentication.k8s.io/v1",
+        "kind": "TokenRequest",
+        "spec": {"expirationSeconds": TOKEN_SECONDS},
+    }
+    token = cluster.kube.request("POST", f"{account}/token", body=body)["status"]["token"]
+    return kubeconfig.with_token(cluster.kubeconfig, cluster.folder / f"{manifest.name}.kubeconfig", token)
+
+
+def _elections(settings: Mapping[str, Any], manifest: SchedulerManifest) -> Iterator[str]:
+    if (settings.get("leaderElection") or {}).get("leaderElect"):
+        yield f"{manifest.where}: leaderElect is true; here one of a kind runs, so nobody is elected"
