@@ -21,6 +21,7 @@ from harness.scenario.nodes import NodeSpec
 from harness.testing.kube import FakeKube
 
 PODS = "/api/v1/pods"
+KUBECONFIG = '{"apiVersion": "v1", "kind": "Config", "users": [{"name": "fake", "user": {}}]}\n'
 READY = {"conditions": [{"type": "Ready", "status": "True"}]}
 DEFAULT_SCHEDULER = "default-scheduler"
 
@@ -101,7 +102,7 @@ class FakeCluster:
         self.kubeconfig = folder / "admin.kubeconfig"
         self.scheduler_kubeconfig = folder / "kube-scheduler.kubeconfig"
         for path in (self.kubeconfig, self.scheduler_kubeconfig):
-            path.write_text("{apiVersion: v1, kind: Config}\n", encoding="utf-8")
+            path.write_text(KUBECONFIG, encoding="utf-8")
         self.folder = folder
         self._lost: str | None = None
         self.kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}})

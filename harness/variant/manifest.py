@@ -47,12 +47,9 @@ def read_manifest(text: str, file: str) -> SchedulerManifest:
     workload, line = workloads[0]
     where = f"{file}:{line}: {workload['kind']} {_name(workload)}"
     spec = _pod_spec(workload)
-    containers = spec.get("containers") or []
-    if not containers:
-        raise InputError(f"{where}: no container; one that runs the scheduler expected")
-    path = _config_path(containers[0], where)
+    container, path = _scheduler_container(spec, where)
     others = tuple(item for item, _ in items if item is not workload)
-    config_map, key = _config_map(containers[0], spec, path, where)
+    config_map, key = _config_map(container, spec, path, where)
     return SchedulerManifest(
         name=_name(workload),
         namespace=_namespace(workload),
@@ -60,7 +57,7 @@ def read_manifest(text: str, file: str) -> SchedulerManifest:
         objects=others,
         config=_config_text(others, _namespace(workload), config_map, key, where),
         where=f"{file}: ConfigMap {config_map}, key {key}",
-        health_port=_health_port(containers[0]),
+        health_port=_health_port(container),
     )
 
 
@@ -69,14 +66,16 @@ def _pod_spec(workload: Object) -> Mapping[str, Any]:
     return spec if workload["kind"] == "Pod" else (spec.get("template") or {}).get("spec") or {}
 
 
-def _config_path(container: Mapping[str, Any], where: str) -> str:
-    words: Sequence[Any] = [*(container.get("command") or ()), *(container.get("args") or ())]
-    for place, word in enumerate(words):
-        if str(word).startswith("--config="):
-            return str(word).removeprefix("--config=")
-        if word == "--config" and place + 1 < len(words):
-            return str(words[place + 1])
-    raise InputError(f"{where}: no --config among its command and args; a scheduler is named by its configuration")
+def _scheduler_container(spec: Mapping[str, Any], where: str) -> tuple[Mapping[str, Any], str]:
+    """Return the container that is the scheduler, beside an extender perhaps, and the path of its configuration."""
+    for container in spec.get("containers") or ():
+        words: Sequence[Any] = [*(container.get("command") or ()), *(container.get("args") or ())]
+        for place, word in enumerate(words):
+            if str(word).startswith("--config="):
+                return container, str(word).removeprefix("--config=")
+            if word == "--config" and place + 1 < len(words):
+                return container, str(words[place + 1])
+    raise InputError(f"{where}: no container with --config; a scheduler is known by its configuration")
 
 
 def _config_map(container: Mapping[str, Any], spec: Mapping[str, Any], path: str, where: str) -> tuple[str, str]:

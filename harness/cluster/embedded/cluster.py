@@ -14,13 +14,15 @@ from harness.cluster.embedded import parts
 from harness.cluster.embedded.build import Binaries
 from harness.cluster.embedded.inventory import inventory
 from harness.cluster.embedded.loopback import LoopbackPages
-from harness.cluster.embedded.supervisor import SCHEDULER, Supervisor
+from harness.cluster.embedded.supervisor import SCHEDULER, START_TIMEOUT_SECONDS, Supervisor
 from harness.cluster.furnish import furnished
 from harness.cluster.nodes import create_nodes
 from harness.cluster.reset import Baseline
 from harness.kube import Kube, Object
 from harness.process import Child
 from harness.scenario.nodes import NodeSpec
+
+STRANGER_SECONDS = 20.0
 
 
 class EmbeddedScheduler:
@@ -128,7 +130,9 @@ class EmbeddedCluster:
             child = self._supervisor.start(SCHEDULER, arguments, name=name, program=self._filled(program, path, port))
             pages = LoopbackPages(port, self._authority.certificate, self._layout.admin)
             try:
-                self._supervisor.wait(lambda: pages.is_ok("/readyz"), f"{name} ready")
+                what = f"{name} answering https://127.0.0.1:{port}/readyz or /healthz"
+                seconds = STRANGER_SECONDS if program and program.guarded else START_TIMEOUT_SECONDS
+                self._supervisor.wait(lambda: pages.is_ok("/readyz") or pages.is_ok("/healthz"), what, seconds)
                 yield EmbeddedScheduler(child, pages)
             finally:
                 self._supervisor.stop(child)

@@ -53,14 +53,16 @@ class Supervisor:
     ) -> Child:
         """Start a part, of another program if one is given; a held one loads itself and then waits for `release`."""
         name = name or part
-        mode = "stdin-held" if held else "stdin"
+        # A stranger's program is ended by its guard, which also keeps our end of the lifeline from it.
+        stranger = program is not None and program.guarded
+        lifeline = {} if stranger else {"CONTROLPLANE_LIFELINE": "stdin-held" if held else "stdin"}
         with undisturbed():
             child = spawn(
                 name,
                 self._command(part, arguments, program),
                 log=self._logs / f"{name}.log",
-                env={"CONTROLPLANE_LIFELINE": mode, **(program.env if program else {})},
-                guarded=program is not None and program.guarded,
+                env={**lifeline, **(program.env if program else {})},
+                guarded=stranger,
             )
             with self._lock:
                 self._children.append(child)

@@ -1,78 +1,34 @@
 """Real extenders and real taps; kube-scheduler is played by single calls."""
 
-import contextlib
+import functools
 import json
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from harness.clock import SYSTEM, wait_until
 from harness.errors import StepError
 from harness.extender.cassette import file as cassette
-from harness.extender.connect import Place, connected
-from harness.extender.subject.parse import parse
-from harness.extender.traffic import SPOOL, Connected, Traffic
-from harness.record.call import EXTENDERS, Call, calls
-from harness.record.write import RecordWriter
+from harness.extender.traffic import SPOOL
+from harness.record.call import EXTENDERS
 from harness.scenario.faults import Fault
-from tests.processes import PATIENCE_SECONDS, await_gone
+from tests.processes import PATIENCE_SECONDS
 from tests.unit.extender.asking import answer, ask
 from tests.unit.extender.servers import keeps_names, serving
+from tests.unit.extender.standing import Bench, Make
+from tests.unit.extender.standing import standing as standing_in
 
 pytestmark = pytest.mark.usefixtures("built_tap")
 
 SECRET = "c2VjcmV0IGtleSBvZiBhIHVzZXI="
 
 
-@dataclass
-class Bench:
-    """Extenders that stand, and one record per run of them."""
-
-    folder: Path
-    traffic: Traffic
-    warnings: list[str] = field(default_factory=list)
-    path: Path = Path()
-
-    @property
-    def first(self) -> Connected:
-        return self.traffic.extenders[0]
-
-    @contextlib.contextmanager
-    def run(self, seed: int = 0) -> Iterator[None]:
-        number = len(list(self.folder.iterdir()))
-        with RecordWriter.create(self.folder, f"run-{number}", {}) as writer:
-            self.path = writer.path
-            facts = {"scenario": "made", "kubernetes": "1.36"}
-            with self.traffic.recorded(writer, SYSTEM.now(), seed, facts) as self.warnings:
-                yield
-
-    def calls(self) -> tuple[Call, ...]:
-        lines = (self.path / "calls.jsonl").read_text().splitlines()
-        return calls(map(json.loads, lines))
-
-
-Make = Callable[..., contextlib.AbstractContextManager[Bench]]
-
-
 @pytest.fixture
 def standing(tmp_path: Path) -> Make:
-    @contextlib.contextmanager
-    def standing(*texts: str, tap: bool = True, **entry: Any) -> Iterator[Bench]:
-        (tmp_path / "runs").mkdir()
-        place = Place(tmp_path / "extenders", None, 0, tap)
-        with contextlib.ExitStack() as stack:
-            extenders = [
-                stack.enter_context(connected(f"x{number}", parse(text, entry), place))
-                for number, text in enumerate(texts, 1)
-            ]
-            yield Bench(tmp_path / "runs", Traffic(extenders))
-
-    return standing
+    return functools.partial(standing_in, tmp_path)
 
 
 @pytest.fixture
@@ -86,30 +42,6 @@ def lucky(standing: Make) -> Iterator[Bench]:
 def bench(standing: Make) -> Iterator[Bench]:
     with standing("ref:pass-through") as bench:
         yield bench
-
-
-def crash(pid: int) -> None:
-    """End a process from outside, with all that it started."""
-    process = psutil.Process(pid)
-    every = [*process.children(recursive=True), process]
-    for one in every:
-        # Some end by themselves as soon as one of the others has.
-        with contextlib.suppress(psutil.NoSuchProcess):
-            one.kill()
-    await_gone(one.pid for one in every)
-
-
-def crash_extender(one: Connected) -> None:
-    assert one.running.child
-    crash(one.running.child.pid)
-    wait_until(lambda: not one.running.alive, what="the end being noticed", timeout_seconds=PATIENCE_SECONDS)
-
-
-def crash_tap(one: Connected) -> None:
-    assert one.tap
-    tap = one.tap
-    crash(tap.child.pid)
-    wait_until(lambda: not tap.alive, what="the end being noticed", timeout_seconds=PATIENCE_SECONDS)
 
 
 def test_every_call_of_a_run_stands_in_its_record(bench: Bench) -> None:
@@ -302,62 +234,6 @@ def test_the_order_of_calls_to_two_extenders_is_kept(standing: Make) -> None:
                 for one in bench.traffic.extenders:
                     answer(one)
         assert [call.extender for call in bench.calls()] == ["x1", "x2"] * 10
-
-
-@pytest.mark.parametrize("how", ["kill", "terminate"])
-def test_an_extender_that_a_step_stops_is_no_trouble_and_comes_back(bench: Bench, how: str) -> None:
-    with bench.run():
-        assert bench.traffic.stop(None, how) == ["x1"]
-        assert ask(bench.first).status is None
-        assert bench.traffic.troubles() == []
-        assert bench.traffic.start("x1") == ["x1"]
-        assert ask(bench.first).status == 200
-    assert bench.warnings == []
-
-
-def test_an_extender_that_a_step_stopped_runs_in_the_next_run(bench: Bench) -> None:
-    with bench.run():
-        bench.traffic.stop("x1", "kill")
-    with bench.run():
-        assert ask(bench.first).status == 200
-    assert bench.warnings == []
-
-
-def test_an_extender_that_dies_is_told_once_and_started_for_the_next_run(bench: Bench) -> None:
-    with bench.run():
-        crash_extender(bench.first)
-        bench.traffic.watch()
-        bench.traffic.watch()
-        assert ask(bench.first).status is None
-        assert bench.traffic.intact
-    (warning,) = bench.warnings
-    assert warning.startswith("extender x1 ended during the run: ")
-    with bench.run():
-        assert ask(bench.first).status == 200
-    assert bench.warnings == []
-
-
-def test_a_dead_extender_that_a_step_starts_again_is_no_trouble_any_more(bench: Bench) -> None:
-    with bench.run():
-        crash_extender(bench.first)
-        bench.traffic.watch()
-        bench.traffic.start("x1")
-        assert bench.traffic.troubles() == []
-
-
-def test_a_tap_that_dies_is_told_and_what_it_wrote_is_kept(bench: Bench) -> None:
-    with bench.run():
-        answer(bench.first)
-        wait_until(lambda: bench.traffic.calls_seen(None), what="its line", timeout_seconds=PATIENCE_SECONDS)
-        assert bench.traffic.intact
-        crash_tap(bench.first)
-        assert not bench.traffic.intact
-        assert bench.traffic.busy() == []
-        assert ask(bench.first).ending == "unreachable"
-    (warning,) = bench.warnings
-    assert warning.startswith("the tap of x1 ended during the run: calls after that were refused")
-    assert [call.status for call in bench.calls()] == [200]
-    assert not (bench.path / SPOOL).exists()
 
 
 def test_an_extender_that_runs_elsewhere_can_neither_be_stopped_nor_started(standing: Make) -> None:

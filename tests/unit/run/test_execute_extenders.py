@@ -204,4 +204,6 @@ def test_no_key_of_the_users_is_in_a_record_without_a_tap(tmp_path: Path) -> Non
     setup = Setup((ExtenderSpec.model_validate({"subject": "ref:pass-through", "entry": entry}),), tap=False)
     with ExtenderVariant().install(cluster, setup) as installed:
         path = Bench(tmp_path, cluster, installed).run()
-    assert [file.name for file in path.rglob("*") if file.is_file() and secret in file.read_text(errors="replace")] == []
+    assert [
+        file.name for file in path.rglob("*") if file.is_file() and secret in file.read_text(errors="replace")
+    ] == []

@@ -1,0 +1,3 @@
+module harness.test/trace
+
+go 1.24

@@ -1,0 +1,80 @@
+"""A second scheduler under its manifest's identity: what is missing is named, and any program can be the scheduler."""
+
+from pathlib import Path
+
+import pytest
+
+from harness.cluster.base import ClusterSpec
+from harness.cluster.embedded.build import binaries_for
+from harness.errors import VariantError
+from harness.expect.judge import judge
+from harness.record.read import read
+from harness.run.brought import Brought
+from harness.run.session import Session
+from harness.scenario.load import load
+from harness.variant.second_scheduler import SHIPPED
+
+pytestmark = [pytest.mark.embedded, pytest.mark.second_scheduler]
+
+LAB = Path(__file__).parents[2] / "scenarios" / "lab" / "twenty-pause.yaml"
+
+
+def run_with(session: Session, brought: Brought) -> Path:
+    before = session.brought
+    session.brought = brought
+    try:
+        return session.run(load(LAB).at(None), "second-scheduler")
+    finally:
+        session.brought = before
+
+
+def spoilt(folder: Path, old: str, new: str) -> Path:
+    text = SHIPPED.read_text()
+    assert old in text
+    path = folder / "manifest.yaml"
+    path.write_text(text.replace(old, new))
+    return path
+
+
+@pytest.mark.parametrize("role", ["system:volume-scheduler", "system:kube-scheduler"])
+def test_a_role_that_is_not_bound_is_named(sched_session: Session, tmp_path: Path, role: str) -> None:
+    manifest = spoilt(tmp_path, f'name: "{role}"', 'name: "system:node-problem-detector"')
+    with pytest.raises(VariantError, match=f"ClusterRole {role} is not bound to it") as caught:
+        run_with(sched_session, Brought(manifest=manifest))
+    assert "ServiceAccount kube-system/my-scheduler" in str(caught.value)
+
+
+def test_two_schedulers_of_one_name_are_refused(sched_session: Session, tmp_path: Path) -> None:
+    manifest = spoilt(tmp_path, "schedulerName: my-scheduler", "schedulerName: default-scheduler")
+    with pytest.raises(VariantError, match="both would take the same pods"):
+        run_with(sched_session, Brought(manifest=manifest))
+
+
+def test_a_configuration_that_the_scheduler_refuses_is_told_in_its_words(
+    sched_session: Session, tmp_path: Path
+) -> None:
+    wrong = "schedulerName: my-scheduler\n      percentageOfNodesToScore: 150"
+    manifest = spoilt(tmp_path, "schedulerName: my-scheduler", wrong)
+    with pytest.raises(VariantError, match=r"percentageOfNodesToScore.*not in valid range"):
+        run_with(sched_session, Brought(manifest=manifest))
+
+
+def test_nothing_of_a_refused_manifest_stays(sched_session: Session, tmp_path: Path) -> None:
+    manifest = spoilt(tmp_path, 'name: "system:volume-scheduler"', 'name: "system:node-problem-detector"')
+    with pytest.raises(VariantError):
+        run_with(sched_session, Brought(manifest=manifest))
+    bindings = sched_session.cluster.kube.items("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings")
+    assert not [one for one in bindings if one["metadata"]["name"].startswith("my-scheduler")]
+
+
+def test_a_command_can_be_the_scheduler(sched_session: Session) -> None:
+    program = binaries_for(ClusterSpec()).program
+    record = read(run_with(sched_session, Brought(scheduler=f"cmd:{program} kube-scheduler")))
+    assert all(verdict.ok for verdict in judge(record))
+    assert {pod.scheduler for pod in record.pods} == {"my-scheduler"}
+
+
+def test_a_command_that_answers_nobody_is_told(sched_session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.cluster.embedded.cluster.STRANGER_SECONDS", 1.0)
+    with pytest.raises(VariantError, match=r"answering https://127\.0\.0\.1:\d+/readyz or /healthz"):
+        run_with(sched_session, Brought(scheduler="cmd:sleep 600 {port}"))
