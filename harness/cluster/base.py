@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from harness.kube import Kube, Object
 from harness.scenario.nodes import NodeSpec
@@ -73,14 +73,16 @@ class PlaysNodes(Protocol):
 class Program:
     """A scheduler program that is not the stock kube-scheduler.
 
-    `{config}`, `{port}` and `{kubeconfig}` in `command` are replaced. With `takes_flags` it gets the command line of
-    kube-scheduler behind its own. A `guarded` one is a stranger's: it knows no lifeline and is ended all the same.
+    `{config}`, `{port}` and `{kubeconfig}` in `command` and `env` are replaced. With `takes_flags` it gets the command
+    line of kube-scheduler behind its own. A `guarded` one is a stranger's: it knows no lifeline and is ended all the
+    same. `serves` says how its pages are read: by https as those of kube-scheduler, by http, or "nothing" at all.
     """
 
     command: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
     takes_flags: bool = True
     guarded: bool = False
+    serves: Literal["https", "http", "nothing"] = "https"
 
 
 class Scheduler(Protocol):

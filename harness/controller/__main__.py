@@ -16,6 +16,7 @@ from harness.errors import HarnessError, InputError
 from harness.kube import Kube
 
 LIFELINE_VARIABLE = "HARNESS_LIFELINE"
+NOT_CONNECTED = "not connected yet"
 _STDIN = 0
 _OK, _NOT_READY = 200, 503
 
@@ -47,22 +48,23 @@ def _serve(given: argparse.Namespace, chosen: Policy, options: dict[str, str], s
     if not given.kubeconfig.is_file():
         raise InputError(f"--kubeconfig {given.kubeconfig}: no such file")
     controllers: list[Controller] = []
-    settings = {
-        "schedulerName": given.scheduler_name,
-        "policy": given.policy,
-        "seed": given.seed,
-        "options": options,
-    }
+    # In the form of kube-scheduler, so that whoever compares profiles can.
+    chosen_by = {"policy": given.policy, "seed": given.seed, "options": options}
+    settings = {"componentconfig": {"profiles": [{"schedulerName": given.scheduler_name}], "controller": chosen_by}}
+
+    def healthy() -> tuple[int, str]:
+        # One that has never seen the cluster is of no use yet; one that has lost sight of it helps itself.
+        return (_OK, "ok") if controllers and controllers[0].began.is_set() else ready()
 
     def ready() -> tuple[int, str]:
-        missing = controllers[0].missing() if controllers else "not connected yet"
+        missing = controllers[0].missing() if controllers else NOT_CONNECTED
         return (_NOT_READY, missing) if missing else (_OK, "ok")
 
     def metrics() -> tuple[int, str]:
-        return (_OK, controllers[0].page()) if controllers else (_NOT_READY, "not connected yet")
+        return (_OK, controllers[0].page()) if controllers else (_NOT_READY, NOT_CONNECTED)
 
     served = {
-        "/healthz": lambda: (_OK, "ok"),
+        "/healthz": healthy,
         "/readyz": ready,
         "/metrics": metrics,
         "/configz": lambda: (_OK, json.dumps(settings)),

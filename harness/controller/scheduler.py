@@ -71,6 +71,8 @@ class Controller:
             Watch(kube, NODES, self.state.take_node, self._lost),
             Watch(kube, PODS, self.state.take_pod, self._lost),
         ]
+        self.began = threading.Event()
+        """Set when everything has been seen once, and decisions begin."""
         self._stopping = threading.Event()
         self._writers = ThreadPoolExecutor(WORKERS, "write")
         self._reporter = ThreadPoolExecutor(1, "report")
@@ -120,6 +122,7 @@ class Controller:
             while not watch.whole.wait(0.1):
                 if self._stopping.is_set():
                     return
+        self.began.set()
         self._say(f"{self._name} sees the cluster")
         while not self._stopping.is_set():
             if not self.step():

@@ -50,6 +50,8 @@ class Brought:
             scheduler=self.scheduler or (scenario.scheduler if scenario else None),
             plugins=self.plugins or (scenario.plugins if scenario else ()),
             controller=self.controller or (scenario.controller if scenario else None),
+            # Another seed is another controller: unlike an extender, it is not started anew for every run.
+            controller_seed=seed if variant == "controller" else 0,
             tap=self.tap,
             seed=seed,
         )

@@ -10,6 +10,7 @@ VARIANTS = Registry(
         "default": "harness.variant.default:DefaultVariant",
         "extender": "harness.variant.extender:ExtenderVariant",
         "second-scheduler": "harness.variant.second_scheduler:SecondSchedulerVariant",
+        "controller": "harness.variant.controller:ControllerVariant",
     },
 )
 

@@ -13,7 +13,7 @@ from harness.cluster.base import Program
 from harness.cluster.embedded import parts
 from harness.cluster.embedded.build import Binaries
 from harness.cluster.embedded.inventory import inventory
-from harness.cluster.embedded.loopback import LoopbackPages
+from harness.cluster.embedded.loopback import LoopbackPages, Pages, PlainPages
 from harness.cluster.embedded.supervisor import SCHEDULER, START_TIMEOUT_SECONDS, Supervisor
 from harness.cluster.furnish import furnished
 from harness.cluster.nodes import create_nodes
@@ -28,7 +28,7 @@ STRANGER_SECONDS = 20.0
 class EmbeddedScheduler:
     """One kube-scheduler process."""
 
-    def __init__(self, child: Child, pages: LoopbackPages) -> None:
+    def __init__(self, child: Child, pages: Pages) -> None:
         self._child = child
         self._pages = pages
 
@@ -112,12 +112,19 @@ class EmbeddedCluster:
         if program is None:
             return None
         known = {"{config}": str(config), "{port}": str(port), "{kubeconfig}": str(self.scheduler_kubeconfig)}
-        words = []
-        for word in program.command:
+
+        def filled(text: str) -> str:
             for mark, value in known.items():
-                word = word.replace(mark, value)  # noqa: PLW2901 - one mark after the other
-            words.append(word)
-        return replace(program, command=tuple(words))
+                text = text.replace(mark, value)
+            return text
+
+        env = {name: filled(value) for name, value in program.env.items()}
+        return replace(program, command=tuple(map(filled, program.command)), env=env)
+
+    def _pages(self, program: Program | None, port: int) -> Pages:
+        if program is None or program.serves == "https":
+            return LoopbackPages(port, self._authority.certificate, self._layout.admin)
+        return PlainPages(port)
 
     @contextlib.contextmanager
     def scheduler(self, config: str, name: str, program: Program | None = None) -> Iterator[EmbeddedScheduler]:
@@ -128,11 +135,18 @@ class EmbeddedCluster:
             path.write_text(config)
             arguments = parts.scheduler(self._layout, path, port, server)
             child = self._supervisor.start(SCHEDULER, arguments, name=name, program=self._filled(program, path, port))
-            pages = LoopbackPages(port, self._authority.certificate, self._layout.admin)
+            pages = self._pages(program, port)
             try:
-                what = f"{name} answering https://127.0.0.1:{port}/readyz or /healthz"
-                seconds = STRANGER_SECONDS if program and program.guarded else START_TIMEOUT_SECONDS
-                self._supervisor.wait(lambda: pages.is_ok("/readyz") or pages.is_ok("/healthz"), what, seconds)
+                self._await_health(name, program, port, pages)
                 yield EmbeddedScheduler(child, pages)
             finally:
                 self._supervisor.stop(child)
+
+    def _await_health(self, name: str, program: Program | None, port: int, pages: Pages) -> None:
+        serves = program.serves if program else "https"
+        if serves == "nothing":
+            self._supervisor.check()
+            return
+        what = f"{name} answering {serves}://127.0.0.1:{port}/readyz or /healthz"
+        seconds = STRANGER_SECONDS if program and program.guarded else START_TIMEOUT_SECONDS
+        self._supervisor.wait(pages.is_ready, what, seconds)

@@ -1,4 +1,4 @@
-"""Reads pages of servers on loopback, verified by the cluster's own authority, before the full client is loaded."""
+"""Reads pages of servers on loopback, before the full client is loaded."""
 
 import http.client
 import ssl
@@ -8,16 +8,17 @@ from harness.certificates import Identity
 from harness.errors import ClusterError
 
 OK = 200
+NOT_FOUND = 404
 TIMEOUT_SECONDS = 10.0
 
 
-class LoopbackPages:
-    """The pages of one server: health, metrics, configuration."""
+class Pages:
+    """The pages of one server on loopback: health, metrics, configuration."""
 
-    def __init__(self, port: int, authority: Path, identity: Identity) -> None:
+    scheme = "http"
+
+    def __init__(self, port: int) -> None:
         self._port = port
-        self._context = ssl.create_default_context(cafile=str(authority))
-        self._context.load_cert_chain(str(identity.certificate), str(identity.key))
 
     def get(self, path: str) -> str:
         """Return a page.
@@ -25,25 +26,60 @@ class LoopbackPages:
         Raises:
             ClusterError: the server does not answer, or not with 200.
         """
-        connection = http.client.HTTPSConnection(
-            "127.0.0.1", self._port, context=self._context, timeout=TIMEOUT_SECONDS
-        )
-        try:
-            connection.request("GET", path)
-            response = connection.getresponse()
-            text = response.read().decode(errors="replace")
-        except (OSError, http.client.HTTPException) as error:
-            raise ClusterError(f"https://127.0.0.1:{self._port}{path}: {error}") from error
-        finally:
-            connection.close()
-        if response.status != OK:
-            raise ClusterError(f"https://127.0.0.1:{self._port}{path}: {response.status} {text.strip()[-300:]}")
+        status, text = self._ask(path)
+        if status != OK:
+            raise ClusterError(f"{self._url(path)}: {status} {text.strip()[-300:]}")
         return text
 
     def is_ok(self, path: str) -> bool:
         """Return whether a page answers with 200."""
+        return self._status(path) == OK
+
+    def is_ready(self) -> bool:
+        """Return whether the server says that it is ready; one that knows no such page, that it is healthy."""
+        status = self._status("/readyz")
+        return status == OK or (status == NOT_FOUND and self.is_ok("/healthz"))
+
+    def _status(self, path: str) -> int | None:
         try:
-            self.get(path)
+            return self._ask(path)[0]
         except ClusterError:
-            return False
-        return True
+            return None
+
+    def _ask(self, path: str) -> tuple[int, str]:
+        connection = self._connection()
+        try:
+            connection.request("GET", path)
+            response = connection.getresponse()
+            return response.status, response.read().decode(errors="replace")
+        except (OSError, http.client.HTTPException) as error:
+            raise ClusterError(f"{self._url(path)}: {error}") from error
+        finally:
+            connection.close()
+
+    def _url(self, path: str) -> str:
+        return f"{self.scheme}://127.0.0.1:{self._port}{path}"
+
+    def _connection(self) -> http.client.HTTPConnection:
+        raise NotImplementedError
+
+
+class LoopbackPages(Pages):
+    """Pages behind TLS, verified by the cluster's own authority, asked for with a certificate of ours."""
+
+    scheme = "https"
+
+    def __init__(self, port: int, authority: Path, identity: Identity) -> None:
+        super().__init__(port)
+        self._context = ssl.create_default_context(cafile=str(authority))
+        self._context.load_cert_chain(str(identity.certificate), str(identity.key))
+
+    def _connection(self) -> http.client.HTTPConnection:
+        return http.client.HTTPSConnection("127.0.0.1", self._port, context=self._context, timeout=TIMEOUT_SECONDS)
+
+
+class PlainPages(Pages):
+    """Pages of a server without TLS."""
+
+    def _connection(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection("127.0.0.1", self._port, timeout=TIMEOUT_SECONDS)

@@ -28,8 +28,20 @@ class Taped:
         pod = requests.pod("a", uid="uid-a")
         sent = requests.extender_args(pod, [requests.node(name) for name in nodes], names_only=True)
         seq = len(self.calls)
-        values = {"status": 200, "seconds": 0.0125, "attempt": 1, "request": json.loads(requests.encoded(sent))} | more
-        call = {"extender": "ext", "seq": seq, "t": 1.0 + seq, "kind": kind, "path": f"/{kind}", "uid": "uid-a"}
+        values: dict[str, Any] = {
+            "status": 200,
+            "seconds": 0.0125,
+            "attempt": 1,
+            "request": json.loads(requests.encoded(sent)),
+        } | more
+        call: dict[str, Any] = {
+            "extender": "ext",
+            "seq": seq,
+            "t": 1.0 + seq,
+            "kind": kind,
+            "path": f"/{kind}",
+            "uid": "uid-a",
+        }
         self.calls.append(CassetteCall(**(call | {"pod": "default/a", "response": response} | values)))
         return self
 

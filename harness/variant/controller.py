@@ -1,0 +1,83 @@
+"""A scheduler written as a controller: it watches pods that ask for it, picks a node and creates the Binding."""
+
+import contextlib
+import shlex
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+from harness.cluster.base import Cluster, Program
+from harness.errors import ClusterError, InputError, VariantError
+from harness.extender.subject.program import program_of as built
+from harness.scenario.words import shown
+from harness.variant.base import NOTHING_BROUGHT, Installed, Setup
+from harness.variant.config import runs_schedulers
+
+NAME = "controller-scheduler"
+FALLBACK = "ref:least-loaded"
+FORMS = "ref:POLICY, cmd:COMMAND, go:FOLDER"
+# What a stranger's controller is told: the same as flags that a person would type.
+ENV = {"KUBECONFIG": "{kubeconfig}", "PORT": "{port}", "SCHEDULER_NAME": NAME}
+
+
+class ControllerVariant:
+    """No kube-scheduler at all for the pods under test: one controller binds them."""
+
+    name = "controller"
+
+    @contextlib.contextmanager
+    def install(self, cluster: Cluster, setup: Setup = NOTHING_BROUGHT) -> Iterator[Installed]:
+        """Run the controller; pods ask for it by its schedulerName."""
+        runner = runs_schedulers(cluster, self.name)
+        text = setup.controller or FALLBACK
+        program = controller_program(text, setup.controller_seed)
+        with contextlib.ExitStack() as stack:
+            try:
+                scheduler = stack.enter_context(runner.scheduler("", self.name, program))
+            except ClusterError as error:
+                raise VariantError(f"{text}: the controller does not come up: {error}") from error
+            notes = _unproven(text, program)
+            yield Installed(self.name, {NAME: scheduler}, f"# controller: {text}\n", notes=notes, asks_for=NAME)
+
+
+def controller_program(text: str, seed: int) -> Program:
+    """Return the program of a controller.
+
+    Raises:
+        InputError: the text stands for none.
+    """
+    kind, _, rest = text.partition(":")
+    env = {**ENV, "HARNESS_SEED": str(seed)}
+    match kind:
+        case "ref":
+            return _reference(rest, seed)
+        case "cmd":
+            words = tuple(shlex.split(rest))
+            if not words:
+                raise InputError(f"{text}: a command expected")
+            told = any("{port}" in word for word in words)
+            return Program(words, env, takes_flags=False, guarded=True, serves="http" if told else "nothing")
+        case "go":
+            return Program((str(built(Path(rest))),), env, takes_flags=False, guarded=True, serves="nothing")
+        case _:
+            raise InputError(f"--controller {shown(text)}: one of {FORMS} expected")
+
+
+def _reference(rest: str, seed: int) -> Program:
+    policy, _, query = rest.partition("?")
+    options = [word for key, value in parse_qsl(query) for word in ("--option", f"{key}={value}")]
+    command = (
+        *(sys.executable, "-m", "harness.controller", policy),
+        *("--scheduler-name", NAME, "--kubeconfig", "{kubeconfig}", "--port", "{port}", "--seed", str(seed)),
+        *options,
+    )
+    return Program(command, takes_flags=False, guarded=True, serves="http")
+
+
+def _unproven(text: str, program: Program) -> tuple[str, ...]:
+    if program.serves != "nothing":
+        return ()
+    return (
+        f"{text}: it serves no health page ({{port}} in its command would say where), so its first binding is proof",
+    )
