@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import parse_qsl
 
+import yaml
+
 from harness.cluster.base import Cluster, Program
 from harness.errors import ClusterError, InputError, VariantError
 from harness.extender.subject.program import program_of as built
@@ -32,13 +34,15 @@ class ControllerVariant:
         runner = runs_schedulers(cluster, self.name)
         text = setup.controller or FALLBACK
         program = controller_program(text, setup.controller_seed)
+        # It reads no configuration; this is what the record tells about it.
+        config = yaml.safe_dump({"controller": text, "profiles": [{"schedulerName": NAME}]}, sort_keys=False)
         with contextlib.ExitStack() as stack:
             try:
-                scheduler = stack.enter_context(runner.scheduler("", self.name, program))
+                scheduler = stack.enter_context(runner.scheduler(config, self.name, program))
             except ClusterError as error:
                 raise VariantError(f"{text}: the controller does not come up: {error}") from error
             notes = _unproven(text, program)
-            yield Installed(self.name, {NAME: scheduler}, f"# controller: {text}\n", notes=notes, asks_for=NAME)
+            yield Installed(self.name, {NAME: scheduler}, config, notes=notes, asks_for=NAME)
 
 
 def controller_program(text: str, seed: int) -> Program:
