@@ -84,9 +84,10 @@ class State:
             self._hold(pod.uid, _Held(node, pod.requests, confirmed) if node and not pod.ended else None)
             if pod.scheduler != self._name:
                 return
-            if node or pod.ended or pod.leaving:
+            if confirmed or pod.ended or pod.leaving:
                 self._leave(pod)
-            else:
+            elif not node or self._queue.holds(pod.uid):
+                # One with a node that is not queued was bound by us, and this is news from before.
                 self._queue.offer(pod)
                 self._changed.notify_all()
 

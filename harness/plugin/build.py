@@ -28,6 +28,8 @@ TRACE = "harness.test/trace"
 # Of a larger file, which is no source, size and time of change have to do.
 READ_BYTES_MAX = 1_000_000
 
+_SHORTENED = re.compile(r"^[^\s:#]+\.go(?=:\d)", re.MULTILINE)
+
 
 def scheduler_for(plugins: Sequence[PluginSource], release: Release, changes: Path | None = None) -> Path:
     """Return a kube-scheduler that has the plugins registered; built now unless these very sources were built before.
@@ -162,8 +164,9 @@ class _Build:
 def _as_users_know_it(output: str, folder: Path, changed: Changed) -> str:
     """Return what the compiler said with whole paths, those of the user's own files, and without package names."""
     said = "\n".join([line for line in output.splitlines() if " " in line or "\t" in line][-SHOWN_LINES:])
-    said = re.sub(r"^(\.{1,2}/[^:\n]+)(?=:\d)", lambda match: os.path.normpath(folder / match[1]), said, flags=re.M)
-    said = re.sub(r"^(modules/[^:\n]+)(?=:\d)", lambda match: str(folder / match[1]), said, flags=re.MULTILINE)
+    # Go shortens a path to one from here when that is shorter.
+    said = _SHORTENED.sub(lambda match: os.path.normpath(folder / match[0]), said)
+    said = said.replace(str(folder / "main.go"), "main.go (written by the harness)")
     for module, files in changed.items():
         place = folder / "modules" / module.replace("/", "_")
         for path, file in files.items():
@@ -182,7 +185,9 @@ def _digest(plugins: Sequence[PluginSource], release: Release, changed: Changed,
         *((f"{module}/{path}", file) for module, files in changed.items() for path, file in sorted(files.items())),
     ]
     for number, plugin in enumerate(plugins):
-        named.append((f"{number}/{plugin.constructor}/{plugin.folder.relative_to(plugin.root)}", plugin.root / "go.mod"))
+        named.append(
+            (f"{number}/{plugin.constructor}/{plugin.folder.relative_to(plugin.root)}", plugin.root / "go.mod")
+        )
         named += [(f"{number}/{path.relative_to(plugin.root)}", path) for path in _files(plugin.root)]
     digest = hashlib.sha256(repr((go.version, FLAGS, LINKER_FLAGS, main_source([], []))).encode())
     for name, path in named:

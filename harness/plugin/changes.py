@@ -74,8 +74,7 @@ def _is_needed(path: PurePosixPath, accepted: set[PurePosixPath], texts: list[st
 def _near(path: PurePosixPath, original: Path) -> list[str]:
     known = [file.relative_to(original).as_posix() for file in _files(original) if file.suffix == path.suffix]
     same_name = [one for one in known if PurePosixPath(one).name == path.name]
-    close = difflib.get_close_matches(str(path), same_name or known, n=_NEAR, cutoff=0.0 if same_name else 0.6)
-    return close
+    return difflib.get_close_matches(str(path), same_name or known, n=_NEAR, cutoff=0.0 if same_name else 0.6)
 
 
 def _files(folder: Path) -> Iterator[Path]:

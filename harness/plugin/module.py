@@ -1,6 +1,4 @@
-"""The Go module of a scheduler that is built: the control plane's own, so that its compiled packages serve, with
-plugins added to it.
-"""  # noqa: D205 - one sentence, in two lines
+"""The Go module of a scheduler that is built: that of the control plane, whose packages are compiled, and plugins."""
 
 import json
 import re
@@ -57,7 +55,8 @@ def module_of(plugins: Sequence[PluginSource], release: Release, go: Toolchain) 
         InputError: a plugin is written for another Kubernetes minor.
         BuildError: a plugin's go.mod cannot be read.
     """
-    module, paths = Module(), {}
+    module = Module()
+    paths: dict[Path, str] = {}
     pinned = set(re.findall(r"^\s+([\w./-]+) v\S+", release.module_file.read_text(), re.MULTILINE))
     for number, plugin in enumerate(plugins):
         if plugin.root in paths:
@@ -83,7 +82,9 @@ def _join(module: Module, plugin: PluginSource, release: Release, go: Toolchain,
     """Add what a plugin's own module asks for, except for what the release pins, and return its path."""
     file = plugin.root / "go.mod"
     try:
-        facts: dict[str, Any] = json.loads(run([str(go.program), "mod", "edit", "-json", str(file)]))
+        facts: dict[str, Any] = json.loads(
+            run([str(go.program), "mod", "edit", "-json", str(file)], env=go.environment())
+        )
     except CommandError as error:
         raise BuildError(f"{plugin.text}: {error.output.strip()}") from error
     requirements = facts.get("Require") or []

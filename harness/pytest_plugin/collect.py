@@ -69,7 +69,9 @@ def _scenario_cases(scenario: "Scenario", metafunc: pytest.Metafunc) -> Iterator
     labels = [name for name in ("slow", "faults") if name in scenario.labels]
     for name in variant_names(config):
         if scenario.is_for(name):
-            marks = [*_marks(name, metafunc), *(getattr(pytest.mark, label) for label in labels)]
+            # What is broken on purpose says how kube-scheduler behaves, and nothing about a user's extender.
+            own = [mark for mark in _marks(name, metafunc) if "faults" not in labels or mark.name != "extender"]
+            marks = [*own, *(getattr(pytest.mark, label) for label in labels)]
             yield pytest.param(scenario, name, id=f"{scenario.name}/{scenario.size}-{name}", marks=marks)
 
 

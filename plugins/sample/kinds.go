@@ -19,18 +19,19 @@ type (
 	scoreExtensions     = fwk.ScoreExtensions
 	waitingPod          = fwk.WaitingPod
 
-	bindPlugin       = fwk.BindPlugin
-	filterPlugin     = fwk.FilterPlugin
-	permitPlugin     = fwk.PermitPlugin
-	postBindPlugin   = fwk.PostBindPlugin
-	postFilterPlugin = fwk.PostFilterPlugin
-	preBindPlugin    = fwk.PreBindPlugin
-	preEnqueuePlugin = fwk.PreEnqueuePlugin
-	preFilterPlugin  = fwk.PreFilterPlugin
-	preScorePlugin   = fwk.PreScorePlugin
-	queueSortPlugin  = fwk.QueueSortPlugin
-	reservePlugin    = fwk.ReservePlugin
-	scorePlugin      = fwk.ScorePlugin
+	bindPlugin        = fwk.BindPlugin
+	enqueueExtensions = fwk.EnqueueExtensions
+	filterPlugin      = fwk.FilterPlugin
+	permitPlugin      = fwk.PermitPlugin
+	postBindPlugin    = fwk.PostBindPlugin
+	postFilterPlugin  = fwk.PostFilterPlugin
+	preBindPlugin     = fwk.PreBindPlugin
+	preEnqueuePlugin  = fwk.PreEnqueuePlugin
+	preFilterPlugin   = fwk.PreFilterPlugin
+	preScorePlugin    = fwk.PreScorePlugin
+	queueSortPlugin   = fwk.QueueSortPlugin
+	reservePlugin     = fwk.ReservePlugin
+	scorePlugin       = fwk.ScorePlugin
 )
 
 const maxNodeScore = fwk.MaxNodeScore

@@ -19,18 +19,19 @@ type (
 	scoreExtensions     = framework.ScoreExtensions
 	waitingPod          = framework.WaitingPod
 
-	bindPlugin       = framework.BindPlugin
-	filterPlugin     = framework.FilterPlugin
-	permitPlugin     = framework.PermitPlugin
-	postBindPlugin   = framework.PostBindPlugin
-	postFilterPlugin = framework.PostFilterPlugin
-	preBindPlugin    = framework.PreBindPlugin
-	preEnqueuePlugin = framework.PreEnqueuePlugin
-	preFilterPlugin  = framework.PreFilterPlugin
-	preScorePlugin   = framework.PreScorePlugin
-	queueSortPlugin  = framework.QueueSortPlugin
-	reservePlugin    = framework.ReservePlugin
-	scorePlugin      = framework.ScorePlugin
+	bindPlugin        = framework.BindPlugin
+	enqueueExtensions = framework.EnqueueExtensions
+	filterPlugin      = framework.FilterPlugin
+	permitPlugin      = framework.PermitPlugin
+	postBindPlugin    = framework.PostBindPlugin
+	postFilterPlugin  = framework.PostFilterPlugin
+	preBindPlugin     = framework.PreBindPlugin
+	preEnqueuePlugin  = framework.PreEnqueuePlugin
+	preFilterPlugin   = framework.PreFilterPlugin
+	preScorePlugin    = framework.PreScorePlugin
+	queueSortPlugin   = framework.QueueSortPlugin
+	reservePlugin     = framework.ReservePlugin
+	scorePlugin       = framework.ScorePlugin
 )
 
 const maxNodeScore = framework.MaxNodeScore

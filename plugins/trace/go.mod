@@ -1,3 +1,3 @@
 module harness.test/trace
 
-go 1.24
+go 1.25.0

@@ -12,7 +12,7 @@ from harness.scenario.find import find
 from harness.scenario.load import load
 from harness.scenario.steps import Await, Settle
 
-pytestmark = [pytest.mark.embedded, pytest.mark.extender, pytest.mark.faults]
+pytestmark = [pytest.mark.embedded, pytest.mark.faults]
 
 FAULTS = Path(__file__).parents[2] / "scenarios" / "faults"
 # What is waited for without the fault never comes; there is no need to wait for long.

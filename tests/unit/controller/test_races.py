@@ -1,5 +1,6 @@
 """Each thing that can happen between a decision and its effect, made to happen just then."""
 
+import threading
 from collections.abc import Callable
 
 import pytest
@@ -70,6 +71,24 @@ def test_a_pod_is_replaced_by_its_namesake_before_its_binding(api: Api) -> None:
         until(lambda: at_work.waiting("unschedulable") == 1, "the refusal of the namesake")
     # Bound without the UID, it would be where it must not be.
     assert api.nodes_of() == {}
+
+
+def test_a_pod_that_is_changed_before_its_binding_is_bound_all_the_same(api: Api) -> None:
+    with running(api) as at_work:
+        taken = threading.Event()
+        take = at_work.controller.state.take_pod
+
+        def change() -> None:
+            api.patch(POD, {"metadata": {"labels": {"x": "y"}}})
+            take("MODIFIED", api.pod())
+            taken.set()
+
+        once_before(api, "/binding", change)
+        api.add(pod_item())
+        until(lambda: at_work.attempts("scheduled") == 1, "the binding")
+        assert taken.is_set()
+        until(lambda: not sum(at_work.controller.state.depths().values()), "an empty queue")
+    assert api.nodes_of() == {"web": "a"}
 
 
 def test_somebody_else_binds_the_pod_first(api: Api) -> None:

@@ -116,7 +116,7 @@ def test_gated_and_leaving_pods_are_not_tried(api: Api) -> None:
 def test_what_is_not_looked_at_is_said_once(api: Api) -> None:
     api.add(node_item("a"), pod_item(affinity={"podAntiAffinity": {}}))
     with running(api) as at_work:
-        until(lambda: api.nodes_of(), "the binding")
+        until(api.nodes_of, "the binding")
     assert [line for line in at_work.said if "does not look at" in line] == [
         "default/web: asks for affinity, which this scheduler does not look at"
     ]

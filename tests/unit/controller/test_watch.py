@@ -68,7 +68,7 @@ def test_a_history_that_is_not_kept_is_told_too(api: Unsteady) -> None:
             stream.close()
         until(lambda: at_work.races("watch_lost") == 2, "the relists")
         api.add(pod_item())
-        until(lambda: api.nodes_of(), "the binding")
+        until(api.nodes_of, "the binding")
     assert at_work.has_said("what happened since is not kept any more")
 
 

@@ -19,7 +19,7 @@ def made(calls: int, kept: int = 2, **expect: Any) -> RecordBuilder:
         builder.pod(f"p{number}", "n", labels={"app": "web" if number else "db"})
         builder.call("filter", f"p{number}", 1.0 + number, nodes_in=4, nodes_out=kept)
     for number in range(calls - PODS):
-        builder.call("filter", "p7", 20.0 + number, nodes_in=4, nodes_out=0 if kept == 2 else kept)
+        builder.call("filter", "p7", 20.0 + number, nodes_in=4, nodes_out=kept)
     return builder
 
 
@@ -67,6 +67,12 @@ def test_the_share_of_kept_nodes_is_judged_too() -> None:
     assert "each node is kept with 0.5" in verdict.evidence
     greedy = judged(made(PODS, kept=4, nodeChance=0.5))
     assert (greedy.status, greedy.seen) == ("rejected", "8 attempts, 32 of 32 nodes kept")
+
+
+def test_a_good_share_of_nodes_does_not_excuse_too_many_attempts() -> None:
+    calls = attempts_bounds(PODS, CHANCE, 0.5e-6)[1] + 1
+    assert judged(made(calls - 1, nodeChance=0.5)).ok
+    assert not judged(made(calls, nodeChance=0.5)).ok
 
 
 def test_false_alarms_are_shared_between_attempts_and_nodes() -> None:

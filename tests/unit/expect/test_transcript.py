@@ -198,6 +198,12 @@ def test_only_the_last_attempt_explains_the_choice(tmp_path: Path) -> None:
     assert taped.said()[-1].startswith("chosen: n2, which got the most from extenders (40 points)")
 
 
+def test_scores_of_an_earlier_attempt_explain_nothing(tmp_path: Path) -> None:
+    taped = Taped(tmp_path, "n2").call("filter", kept("n1", "n2")).call("prioritize", scores(n1=9, n2=0))
+    taped.call("filter", kept("n2", "n3"), attempt=2).call("prioritize", raw=b"", status=500, attempt=2)
+    assert not taped.said()[-1].startswith("chosen")
+
+
 def test_scores_that_were_not_accepted_explain_nothing(tmp_path: Path) -> None:
     taped = Taped(tmp_path).call("filter", kept("n1", "n2")).call("prioritize", raw=b"", status=500)
     assert not taped.said()[-1].startswith("chosen")

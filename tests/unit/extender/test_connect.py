@@ -93,6 +93,8 @@ def test_what_is_known_is_not_guessed(connect: Any) -> None:
     with serving({"/filter": keeps_names}) as served:
         with connect(served.url, {"weight": 9, "ignorable": True}) as one:
             assert (one.entry.weight, one.entry.ignorable, one.entry.filter_verb) == (9, True, "filter")
+        with connect(served.url, {"nodeCacheCapable": False}) as one:
+            assert not one.entry.node_cache_capable, "that it works with names is another matter"
         with connect(served.url, {"filterVerb": "other"}) as one:
             assert one.notes == ()
             assert one.entry.verbs() == {"filter": "other"}

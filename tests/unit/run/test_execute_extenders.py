@@ -145,6 +145,13 @@ def test_an_extender_that_dies_is_a_warning_and_the_run_goes_on(bench: Bench) ->
     assert record.meta.status == "finished"
 
 
+def test_an_extender_that_died_before_a_step_stopped_it_is_told(bench: Bench) -> None:
+    bench.at[2] = bench.kill_extender
+    record = read(bench.run(PODS, {"op": "settle"}, {"op": "stopExtender"}, {"op": "settle"}))
+    (warning,) = record.meta.warnings
+    assert warning.startswith("extender mine ended during the run: ")
+
+
 def test_a_scheduler_that_dies_is_a_verdict_and_no_error(bench: Bench) -> None:
     def die() -> None:
         answer(bench.extender)
