@@ -21,7 +21,6 @@ const (
 var errEnded = errors.New("the tap ended the connection")
 
 // connection is one client's connection and its counterpart to the extender.
-//
 // Requests are relayed by the goroutine that runs it, replies by a second one. Both write first and note afterwards.
 type connection struct {
 	tap      *tap
@@ -40,8 +39,9 @@ type connection struct {
 
 	requests relay
 	replies  relay
-	current  *call     // whose request is being read; this and the next two are of the request goroutine
-	ahead    chan read // what the client said while a fault held its request back
+	current  *call     // whose request is being read; this and the next three are of the request goroutine
+	ahead    chan read // what the client says next, while a fault holds its request back
+	said     []byte    // what it said in the meantime
 	unparsed bool
 	shaping  *shape // spoils the reply that is being read; this and the next are of the reply goroutine
 	// A connection that ends as announced says nothing about whether the extender is still there.

@@ -15,7 +15,10 @@ const (
 )
 
 // Fault is one order of PUT /faults: which calls are spoilt, and how.
+//
+// One that bears the ID of a fault that is armed already is that very fault: its counters and its window go on.
 type Fault struct {
+	ID           string   `json:"id"`
 	Kind         string   `json:"kind"`
 	Verb         *string  `json:"verb"`
 	Share        *float64 `json:"share"`
@@ -136,24 +139,43 @@ type plan struct {
 // armed is a fault with its counters.
 type armed struct {
 	Fault
+	since         seconds
 	luck, details *rand.Rand // two, so that what is done to one call does not change which others are taken
 	matched, used int
 }
 
 type faultSet struct {
-	since    seconds
 	mu       sync.Mutex
 	armed    []*armed
 	timers   []*time.Timer
 	disarmed bool
 }
 
-func newFaultSet(faults []Fault, now seconds) *faultSet {
-	set := &faultSet{since: now}
+func newFaultSet(faults []Fault, now seconds, before *faultSet) *faultSet {
+	set := &faultSet{}
 	for _, fault := range faults {
-		set.armed = append(set.armed, &armed{Fault: fault, luck: source(fault.Seed, 1), details: source(fault.Seed, 2)})
+		one := before.find(fault.ID)
+		if one == nil {
+			one = &armed{Fault: fault, since: now, luck: source(fault.Seed, 1), details: source(fault.Seed, 2)}
+		}
+		set.armed = append(set.armed, one)
 	}
 	return set
+}
+
+// find returns the fault of that ID, nil if there is none.
+func (s *faultSet) find(id string) *armed {
+	if s == nil || id == "" {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, one := range s.armed {
+		if one.ID == id {
+			return one
+		}
+	}
+	return nil
 }
 
 func source(seed, stream uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, stream)) }
@@ -163,7 +185,7 @@ func (s *faultSet) pick(verb string, now seconds) *plan {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, fault := range s.armed {
-		if fault.Kind != "refuse" && fault.takes(verb, float64(now-s.since)) {
+		if fault.Kind != "refuse" && fault.takes(verb, float64(now-fault.since)) {
 			own := source(fault.details.Uint64(), fault.details.Uint64())
 			return &plan{Fault: &fault.Fault, text: fault.text(), delay: fault.drawDelay(), random: own}
 		}
@@ -202,18 +224,19 @@ func (a *armed) drawDelay() time.Duration {
 }
 
 // scheduleRefusals calls refuse at the beginning and the end of every window in which the whole tap refuses.
-func (s *faultSet) scheduleRefusals(refuse func(bool)) {
+func (s *faultSet) scheduleRefusals(now seconds, refuse func(bool)) {
 	for _, fault := range s.armed {
+		begins := fault.AfterSeconds - float64(now-fault.since)
 		switch {
-		case fault.Kind != "refuse":
+		case fault.Kind != "refuse" || (fault.ForSeconds != nil && begins+*fault.ForSeconds <= 0):
 			continue
-		case fault.AfterSeconds == 0:
+		case begins <= 0:
 			refuse(true) // before the order is answered
 		default:
-			s.after(fault.AfterSeconds, func() { refuse(true) })
+			s.after(begins, func() { refuse(true) })
 		}
 		if fault.ForSeconds != nil {
-			s.after(fault.AfterSeconds+*fault.ForSeconds, func() { refuse(false) })
+			s.after(begins+*fault.ForSeconds, func() { refuse(false) })
 		}
 	}
 }

@@ -16,12 +16,12 @@ func taken(t *testing.T, n int, fault Fault) string {
 	if err := fault.check(); err != nil {
 		t.Fatal(err)
 	}
-	set := newFaultSet([]Fault{fault}, 100)
+	set := newFaultSet([]Fault{fault}, 100, nil)
 	var marks strings.Builder
 	for i := range n {
 		mark := "."
 		if set.pick("filter", 100+seconds(i)) != nil {
-			mark = "X"
+			mark = "H"
 		}
 		marks.WriteString(mark)
 	}
@@ -30,12 +30,12 @@ func taken(t *testing.T, n int, fault Fault) string {
 
 func TestWhichCallsAreTaken(t *testing.T) {
 	for expected, fault := range map[string]Fault{
-		"XXXXXX": {Kind: "hang"},
+		"HHHHHH": {Kind: "hang"},
 		"......": {Kind: "hang", Verb: pointer("bind")},
-		"..XXXX": {Kind: "hang", Skip: 2},
-		"..XX..": {Kind: "hang", Skip: 2, Calls: pointer(2)},
-		".XXX..": {Kind: "hang", AfterSeconds: 1, ForSeconds: pointer(3.0)},
-		"X.....": {Kind: "hang", Verb: pointer("filter"), Calls: pointer(1)},
+		"..HHHH": {Kind: "hang", Skip: 2},
+		"..HH..": {Kind: "hang", Skip: 2, Calls: pointer(2)},
+		".HHH..": {Kind: "hang", AfterSeconds: 1, ForSeconds: pointer(3.0)},
+		"H.....": {Kind: "hang", Verb: pointer("filter"), Calls: pointer(1)},
 	} {
 		if got := taken(t, 6, fault); got != expected {
 			t.Errorf("%+v took %s, expected %s", fault, got, expected)
@@ -49,7 +49,7 @@ func TestLuckIsRepeatable(t *testing.T) {
 	if first != taken(t, 200, half) {
 		t.Error("the same seed took other calls")
 	}
-	if hits := strings.Count(first, "X"); hits < 60 || hits > 140 {
+	if hits := strings.Count(first, "H"); hits < 60 || hits > 140 {
 		t.Errorf("%d of 200 calls taken, about half expected", hits)
 	}
 	other := half
@@ -71,7 +71,7 @@ func TestTheFirstMatchWins(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	set := newFaultSet(faults, 0)
+	set := newFaultSet(faults, 0, nil)
 	var kinds []string
 	for _, verb := range []string{"filter", "filter", "bind"} {
 		kinds = append(kinds, set.pick(verb, 0).Kind)
@@ -134,7 +134,7 @@ func TestDelaysAreDrawn(t *testing.T) {
 		if err := fault.check(); err != nil {
 			t.Fatal(err)
 		}
-		set := newFaultSet([]Fault{fault}, 0)
+		set := newFaultSet([]Fault{fault}, 0, nil)
 		sum, distinct := 0.0, map[string]bool{}
 		for range 400 {
 			delay := set.pick("filter", 0).delay

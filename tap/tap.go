@@ -78,14 +78,14 @@ func (t *tap) record(folder *string) (seconds, error) {
 // arm replaces all faults.
 func (t *tap) arm(faults []Fault) seconds {
 	now := t.now()
-	set := newFaultSet(faults, now)
 	t.mu.Lock()
 	before := t.faults
+	set := newFaultSet(faults, now, before)
 	t.faults = set
 	t.mu.Unlock()
 	before.disarm()
 	t.gate.refuse(false)
-	set.scheduleRefusals(func(yes bool) {
+	set.scheduleRefusals(now, func(yes bool) {
 		t.gate.refuse(yes)
 		if yes {
 			t.resetAll()

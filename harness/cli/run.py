@@ -23,6 +23,7 @@ from harness.record.write import save_verdicts
 from harness.report.summary import RunSummary
 from harness.run.session import Session
 from harness.scenario.expectations import COMPARING
+from harness.scenario.expectations_extender import SameAs
 from harness.scenario.faults import Fault
 from harness.scenario.find import find, select
 from harness.scenario.load import ScenarioFile, load
@@ -145,8 +146,11 @@ def _plan(chosen: Sequence[Scenario], variants: Sequence[str], seeds: Iterable[i
 
 
 def _own_variants(scenario: Scenario) -> tuple[str, ...]:
-    """Return what a scenario runs on when nobody says: the stock scheduler, unless it is for others only."""
-    return ("default",) if scenario.is_for("default") else (scenario.variants or ("extender",))
+    """Return what a scenario runs on when nobody says: the stock scheduler, unless it is for others or compares."""
+    compared = any(isinstance(expectation, SameAs) for expectation in scenario.expect)
+    if scenario.is_for("default") and not (compared and scenario.variants):
+        return ("default",)
+    return scenario.variants or ("extender",)
 
 
 def _broken(scenario: Scenario, faults: Sequence[Fault]) -> Scenario:

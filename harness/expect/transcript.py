@@ -13,6 +13,7 @@ from harness.record.model import PodHistory, Record
 
 _NODES_SHOWN_MAX = 6
 _CALLS_SHOWN_MAX = 40
+NOT_ENDED = "it had not ended when recording stopped"
 POINTS_PER_SCORE = 10
 """kube-scheduler stretches an extender's 0 to 10 to the plugins' 0 to 100 before it applies the weight."""
 
@@ -29,6 +30,9 @@ def said_by_extenders(record: Record, pod: PodHistory) -> list[str]:
     try:
         for call in transcript(file, pod.uid):
             if call.kind is None or call.extender not in entries:
+                continue
+            if untold := call.omitted or (NOT_ENDED if call.ending == "open" else None):
+                lines.append(f"{_when(call)} {untold}")
                 continue
             made = effect(call.kind, entries[call.extender], call.request, call.status, call.body, ending=call.ending)
             lines.append(f"{_when(call)} {_what(call, made)}")
@@ -54,7 +58,7 @@ def _when(call: CassetteCall) -> str:
 def _what(call: CassetteCall, made: Effect) -> str:
     if made.error:
         ignored = "; kube-scheduler ignores this without a word" if made.silent else ""
-        return f"failed: {made.error}{ignored}"
+        return f"{made.error if made.error.startswith('failed') else f'failed: {made.error}'}{ignored}"
     match call.kind:
         case "filter":
             return _filtered(made)

@@ -57,7 +57,8 @@ def _entry(subject: Subject, running: Running) -> tuple[Entry, tuple[str, ...]]:
         return Entry.from_json({**known, "urlPrefix": address}), ()
     guessed, _ = guess_entry(address, known)
     found = ", ".join(f"{key} {json.dumps(value)}" for key, value in guessed.to_json().items() if key != "urlPrefix")
-    note = f"found out by asking it: {found} (bind and preempt are never tried); --entry KEY=VALUE says otherwise"
+    said = "(bind and preempt are never tried); --entry KEY=VALUE says otherwise"
+    note = f"found out by asking it: {found or 'no verb that it answers'} {said}"
     return Entry.from_json({**guessed.to_json(), **known, "urlPrefix": address}), (note,)
 
 

@@ -214,7 +214,13 @@ class Traffic:
             raise StepError(f"extender {one.name} has no tap, and only a tap can inject faults; leave --no-tap out")
         one.tap.set_faults(
             [
-                fault.to_tap(self._seed + index, one.entry.verb(fault.verb).rpartition("/")[2] if fault.verb else None)
+                {
+                    # By its id the tap knows a fault again: its counters and its window go on when others come.
+                    "id": str(index),
+                    **fault.to_tap(
+                        self._seed + index, one.entry.verb(fault.verb).rpartition("/")[2] if fault.verb else None
+                    ),
+                }
                 for index, fault in enumerate(one.faults)
             ]
         )

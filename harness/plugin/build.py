@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -16,7 +17,7 @@ from harness.paths import cache_folder, shipped
 from harness.plugin import changes as changed_sources
 from harness.plugin import tracing
 from harness.plugin.changes import KUBERNETES, Changed
-from harness.plugin.module import Module, module_of
+from harness.plugin.module import Module, module_of, replaced_folders
 from harness.plugin.program import main_source
 from harness.plugin.source import PluginSource
 from harness.plugin.tree import plant
@@ -27,6 +28,8 @@ FACTS = "build.json"
 TRACE = "harness.test/trace"
 # Of a larger file, which is no source, size and time of change have to do.
 READ_BYTES_MAX = 1_000_000
+BUILDS_KEPT = 5
+FORGOTTEN_SECONDS = 86_400.0
 
 _SHORTENED = re.compile(r"^[^\s:#]+\.go(?=:\d)", re.MULTILINE)
 
@@ -53,14 +56,27 @@ def scheduler_for(plugins: Sequence[PluginSource], release: Release, changes: Pa
     key = "-".join([release.version, *(plugin.package for plugin in plugins), *(["changed"] if changes else [])])
     folder = cache_folder() / "schedulers" / f"{key}-{_digest(plugins, release, changed, go)}"
     what = f"kube-scheduler {release.version} with {_names(plugins, changes)}"
-    return (
-        cache.kept(folder, lambda draft: _Build(plugins, release, changed, go, what).into(draft), what=what) / PROGRAM
-    )
+
+    def make(draft: Path) -> None:
+        _Build(plugins, release, changed, go, what).into(draft)
+        _forget(folder.parent, key, draft.stat().st_mtime)
+
+    return cache.kept(folder, make, what=what) / PROGRAM
 
 
 def plugin_names(program: Path) -> list[str]:
     """Return the names under which a built scheduler has registered its plugins, in the order they were given."""
     return list(json.loads((program.parent / FACTS).read_text())["plugins"])
+
+
+def _forget(folder: Path, key: str, now: float) -> None:
+    """Remove old builds of the same plugins: each is large, and whoever edits a plugin makes many."""
+    builds = [path for path in folder.glob(f"{key}-*") if path.is_dir() and path.name.count("-") == key.count("-") + 1]
+    builds.sort(key=lambda path: path.stat().st_mtime, reverse=True)
+    for path in builds[BUILDS_KEPT:]:
+        # Somebody may be about to start a younger one.
+        if now - path.stat().st_mtime > FORGOTTEN_SECONDS:
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def _names(plugins: Sequence[PluginSource], changes: Path | None) -> str:
@@ -188,7 +204,8 @@ def _digest(plugins: Sequence[PluginSource], release: Release, changed: Changed,
         named.append(
             (f"{number}/{plugin.constructor}/{plugin.folder.relative_to(plugin.root)}", plugin.root / "go.mod")
         )
-        named += [(f"{number}/{path.relative_to(plugin.root)}", path) for path in _files(plugin.root)]
+        for place, root in enumerate((plugin.root, *replaced_folders(plugin))):
+            named += [(f"{number}/{place}/{path.relative_to(root)}", path) for path in _files(root)]
     digest = hashlib.sha256(repr((go.version, FLAGS, LINKER_FLAGS, main_source([], []))).encode())
     for name, path in named:
         digest.update(f"{name}\0".encode() + _content(path))

@@ -19,6 +19,7 @@ PLACE = "plugin.test"
 
 _PATH_ELEMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 _KUBERNETES = re.compile(r"v1\.(\d+)\.\d+\S*")
+_LOCAL_REPLACE = re.compile(r"=>\s*(\.{1,2}/\S*|/\S+|\.{1,2})\s*(?://.*)?$", re.MULTILINE)
 _STAGED = re.compile(r"v0\.([1-9]\d*)\.\d+\S*")
 
 
@@ -71,6 +72,14 @@ def module_of(plugins: Sequence[PluginSource], release: Release, go: Toolchain) 
         paths[plugin.root] = path
         module.add(path, plugin.root)
     return module, [_import_path(plugin, paths[plugin.root]) for plugin in plugins]
+
+
+def replaced_folders(plugin: PluginSource) -> list[Path]:
+    """Return the folders that a plugin's go.mod puts in the place of modules."""
+    if plugin.module is None:
+        return []
+    text = (plugin.module / "go.mod").read_text(encoding="utf-8", errors="replace")
+    return [(plugin.module / path).resolve() for path in _LOCAL_REPLACE.findall(text)]
 
 
 def _import_path(plugin: PluginSource, module: str) -> str:

@@ -2,7 +2,6 @@
 
 import shutil
 from collections.abc import Sequence
-from math import log
 
 from harness.expect.base import Verdict
 from harness.record.model import Record
@@ -100,5 +99,8 @@ def _width() -> int:
 
 
 def _size(count: int) -> str:
-    power = min(int(log(max(count, 1), KILO)), len(BYTE_UNITS) - 1)
-    return f"{count / KILO**power:.0f} {BYTE_UNITS[power]}"
+    size, units = float(count), list(BYTE_UNITS)
+    while round(size) >= KILO and units[1:]:
+        size /= KILO
+        units.pop(0)
+    return f"{size:.0f} {units[0]}"

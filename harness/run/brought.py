@@ -82,8 +82,8 @@ def bring(
     names = [_word(parse(text, entry.given()).name) for text in extenders]
     if scheduler_config is not None:
         read_config(scheduler_config)
-    if entries and not extenders and scheduler_config is None:
-        raise InputError("--entry: it is about an extender; name one with --extender or --scheduler-config")
+    if entries and not extenders:
+        raise InputError("--entry: it is about an extender; name one with --extender (a configuration says it itself)")
     specs = tuple(
         ExtenderSpec(subject=text, name=name, entry=entry) for text, name in zip(extenders, names, strict=True)
     )
@@ -100,11 +100,13 @@ def entry_keys(entries: Sequence[str]) -> EntryKeys:
 
 
 def fault(text: str) -> Fault:
-    """Return the fault that an option spells: its kind, then KEY=VALUE, separated by commas.
+    """Return the fault that an option spells: its kind, then KEY=VALUE, separated by commas; or a YAML mapping.
 
     Raises:
         InputError: it is none.
     """
+    if text.startswith("{"):
+        return _built(Fault, _mapping(text), f"--fault {text}")
     kind, _, rest = text.partition(",")
     return _built(Fault, {"kind": kind, **_pairs(rest.split(",") if rest else [], "--fault")}, f"--fault {text}")
 
@@ -114,6 +116,16 @@ def _word(text: str) -> str | None:
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")[:NAME_CHARACTERS_MAX].strip("-") or None
 
 
+def _mapping(text: str) -> dict[str, Any]:
+    try:
+        value = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise InputError(f"--fault {text}: no YAML: {error}") from error
+    if not isinstance(value, dict):
+        raise InputError(f"--fault {text}: a mapping expected")
+    return value
+
+
 def _pairs(texts: Sequence[str], option: str) -> dict[str, Any]:
     pairs = {}
     for text in texts:
@@ -121,7 +133,8 @@ def _pairs(texts: Sequence[str], option: str) -> dict[str, Any]:
         if not equals:
             raise InputError(f"{option} {text}: KEY=VALUE expected")
         try:
-            pairs[key.strip()] = yaml.safe_load(value)
+            # An empty value is the empty text, which leaves a verb out.
+            pairs[key.strip()] = yaml.safe_load(value) if value else ""
         except yaml.YAMLError as error:
             raise InputError(f"{option} {text}: the value is no YAML: {error}") from error
     return pairs
@@ -131,7 +144,9 @@ def _built(model: type[Built], values: dict[str, Any], where: str) -> Built:
     try:
         return model.model_validate(values, by_alias=True, by_name=False)
     except ValidationError as error:
-        faults = [f"{where}: {dotted(path)}: {text}" for path, text in explain(error, model, values)]
+        faults = [
+            f"{where}: {dotted(path)}{': ' if path else ''}{text}" for path, text in explain(error, model, values)
+        ]
         raise InputError("\n".join(faults)) from None
 
 

@@ -96,10 +96,20 @@ class _Run:
                     self._act(observation, seed)
                 except SchedulerDied as death:
                     # No trouble with the cluster but a result: what the scheduler was given to digest killed it.
-                    self._deaths.append(str(death))
+                    self._deaths.append(f"{self._last_panic()}{death}")
                 self._observed_seconds = self._now()
             self._cpu_seconds = cost.since(used_before, cost.cpu_seconds(self._installed))
             self._warnings += keep.metrics(self._writer, "metrics-after.txt", self._installed)
+
+    def _last_panic(self) -> str:
+        """Return what a Go program said when it panicked; the end of its log is only the stack."""
+        said = [
+            line.strip()
+            for scheduler in self._installed.schedulers.values()
+            for line in scheduler.log.read_text(errors="replace").splitlines()
+            if line.startswith("panic: ")
+        ]
+        return f"{said[-1]}; " if said else ""
 
     @contextlib.contextmanager
     def _traffic(self, seed: int) -> Iterator[None]:
@@ -222,5 +232,5 @@ def _meta(request: RunRequest, cluster: Cluster, installed: Installed, started_a
         "ready_seconds": request.ready_seconds,
         "versions": {**cluster.versions, **machine.versions()},
         "machine": {**machine.fingerprint(), "load_at_start": machine.load_now()},
-        "command": list(request.command),
+        "command": [keep.without_keys(word) for word in request.command],
     }

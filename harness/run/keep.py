@@ -1,8 +1,11 @@
 """Keeps in the record what stands around a run: its inputs, the schedulers' metrics, the logs of its time."""
 
 import contextlib
+import re
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
+
+import orjson
 
 from harness.cluster.base import Cluster, KeepsLogs
 from harness.errors import ClusterError
@@ -10,16 +13,24 @@ from harness.record.write import RecordWriter
 from harness.scenario.model import Scenario
 from harness.variant.base import Installed
 
+# In YAML, JSON, and JSON within JSON: the name, what separates it from its value, and a value in base64.
+_KEY_DATA = re.compile(r"""(keyData\\*["']?\s*[:=]\s*\\*["']?)[A-Za-z0-9+/=_-]+""")
+
 
 def inputs(writer: RecordWriter, scenario: Scenario, installed: Installed) -> None:
     """Write what the run was made from."""
-    writer.write_text("inputs/scenario.yaml", scenario.source)
+    writer.write_text("inputs/scenario.yaml", without_keys(scenario.source))
     for name, text in scenario.manifests.items():
         # A manifest may lie outside the scenario's folder, but never outside the record.
         inside = [part for part in PurePosixPath(name).parts if part not in {"..", "/"}]
-        writer.write_text("/".join(["inputs", *inside]), text)
-    writer.write_json("inputs/scenario.json", scenario.to_json())
-    writer.write_text("scheduler-config.yaml", installed.config)
+        writer.write_text("/".join(["inputs", *inside]), without_keys(text))
+    writer.write_text("inputs/scenario.json", without_keys(orjson.dumps(scenario.to_json()).decode()))
+    writer.write_text("scheduler-config.yaml", without_keys(installed.config))
+
+
+def without_keys(text: str) -> str:
+    """Return a text in which nobody's private key stands, whatever format it is in."""
+    return _KEY_DATA.sub(r"\1(left out)", text)
 
 
 def metrics(writer: RecordWriter, name: str, installed: Installed) -> list[str]:

@@ -54,7 +54,9 @@ class Attempts(Selecting):
     kind: Literal["attempts"] = "attempts"
     chance: _Chance = Field(description="Probability that one attempt finds a node.")
     node_chance: _Chance | None = Field(default=None, description="Probability that one node is kept.")
-    false_alarms: _Chance = Field(default=1e-6, description="Share of runs that luck alone may get rejected.")
+    false_alarms: Annotated[StrictFloat, Field(ge=1e-12, lt=1)] = Field(
+        default=1e-6, description="Share of runs that luck alone may get rejected."
+    )
 
 
 class Findings(Model):

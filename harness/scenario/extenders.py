@@ -1,5 +1,6 @@
 """Extenders of a scenario: which subject stands behind the scheduler, and what the scheduler is told about it."""
 
+import itertools
 import re
 from collections.abc import Sequence
 from typing import Annotated, Any, Literal
@@ -62,5 +63,6 @@ def names_of(extenders: Sequence[ExtenderSpec]) -> list[str]:
     for number, extender in enumerate(extenders, start=1):
         reference = re.match(r"ref:([a-z0-9-]+)", extender.subject)
         name = extender.name or (reference[1] if reference else "extender")
-        names.append(name if name not in names else f"{name}-{number}")
+        numbered = (f"{name}-{count}" for count in itertools.count(number))
+        names.append(next(one for one in itertools.chain([name], numbered) if one not in names))
     return names

@@ -5,7 +5,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, StrictFloat, StrictInt, model_validator
 
 from harness.scenario.extenders import CallKind
-from harness.scenario.fields import Count, CountOrZero, Model, ObjectName, Seconds, Word
+from harness.scenario.fields import SECONDS_MAX, Count, CountOrZero, Model, ObjectName, Seconds, Word
 
 FaultKind = Literal[
     "delay", "hang", "refuse", "reset", "close", "status", "empty", "garbage", "body", "truncate", "slow", "huge",
@@ -52,7 +52,7 @@ class Fault(Named):
     share: Share = Field(default=1.0, description="Share of the calls, drawn with the run's seed.")
     skip: CountOrZero = Field(default=0, description="How many calls go well first.")
     calls: Count | None = Field(default=None, description="How many calls go wrong; every one unless told.")
-    after_seconds: Annotated[StrictFloat, Field(ge=0)] = Field(
+    after_seconds: Annotated[StrictFloat, Field(ge=0, le=SECONDS_MAX, allow_inf_nan=False)] = Field(
         default=0.0, description="Begins so long after the step."
     )
     for_seconds: Seconds | None = Field(default=None, description="Lasts so long; until clearFaults unless told.")
@@ -65,7 +65,7 @@ class Fault(Named):
     )
     spread_seconds: Seconds | None = Field(default=None, description="delay: half width, or standard deviation.")
     status: Annotated[StrictInt, Field(ge=200, le=599)] | None = Field(default=None, description="status: the code.")
-    body: str | None = Field(default=None, description="status, body: the text; {call} becomes the call's number.")
+    body: str | None = Field(default=None, description="status, body: the text; {call} in body is the call's number.")
     location: str | None = Field(default=None, description="status: the Location header of a redirect.")
     after_bytes: CountOrZero | None = Field(default=None, description="reset: bytes of the reply that still arrive.")
     share_of_body: Share | None = Field(default=None, description="truncate: what arrives; half unless told.")

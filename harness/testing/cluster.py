@@ -32,7 +32,7 @@ class FakeScheduler:
     def __init__(self, kube: FakeKube, config: str, log: Path) -> None:
         self._kube = kube
         self._config: dict[str, Any] = yaml.safe_load(config)
-        self._names = {profile["schedulerName"] for profile in self._config["profiles"]}
+        self._names = {profile.get("schedulerName", DEFAULT_SCHEDULER) for profile in self._config["profiles"]}
         self._turn = threading.RLock()
         self._ended = False
         self.pid = os.getpid()

@@ -34,7 +34,7 @@ def render(
         "clientConnection": {"kubeconfig": str(kubeconfig), "qps": -1, "burst": 0},
         "leaderElection": {"leaderElect": False},
         "profiles": [{"schedulerName": DEFAULT_SCHEDULER}],
-        **{key: value for key, value in settings.items() if key not in _OURS},
+        **{key: value for key, value in settings.items() if key not in _OURS and value},
     }
     if extenders:
         document["extenders"] = [dict(entry) for entry in extenders]

@@ -19,6 +19,9 @@ FALLBACK = ExtenderSpec(subject="ref:pass-through")
 """What stands behind the scheduler when nobody brought an extender: it changes nothing."""
 
 
+_OFF = {"filterVerb": "", "prioritizeVerb": "", "preemptVerb": "", "bindVerb": "", "nodeCacheCapable": False}
+
+
 class ExtenderVariant:
     """A stock kube-scheduler that asks extenders over HTTP."""
 
@@ -104,6 +107,7 @@ def _subjects(brought: Sequence[ExtenderSpec], entries: Sequence[Mapping[str, An
             specs.append(ExtenderSpec(subject=address, entry=EntryKeys()))
     subjects = []
     for index, spec in enumerate(specs):
-        written = dict(entries[index]) if index < len(entries) else {}
+        # An entry of a configuration is whole: what it leaves out is off, whatever the subject says of itself.
+        written = {**_OFF, **entries[index]} if index < len(entries) else {}
         subjects.append(parse(spec.subject, {**written, **spec.entry.given()}))
     return list(zip(names_of(specs), subjects, strict=True))

@@ -1,44 +1,115 @@
 package trace
 
-import "time"
+import (
+	"cmp"
+	"sync"
+	"time"
+)
 
 // callsShown is the number of calls of one plugin at one point and attempt that are written one by one.
 const callsShown = 50
 
-// attempt gathers the node-level calls of one pod until another point is reached.
-type attempt struct {
-	pod  Pod
-	sums []*sum
-	last time.Time
+// shardCount is how many goroutines can note node-level calls without waiting for each other.
+const shardCount = 8
+
+// shard gathers the node-level calls of one pod, on some of the nodes, until another point is reached.
+type shard struct {
+	mutex sync.Mutex
+	pod   Pod
+	sums  []*sum
+	last  time.Time
+	// Shards are written to by different processors at once and must not share a line of their caches.
+	_ [64]byte
 }
 
-func (a *attempt) add(call Call) {
-	a.last = time.Now()
-	for _, found := range a.sums {
+// shardOf spreads nodes by the end of their names: whatever numbers them stands there.
+func shardOf(node string) int {
+	if len(node) == 0 {
+		return 0
+	}
+	return int(node[len(node)-1]) % shardCount
+}
+
+func (s *shard) add(call Call) {
+	s.last = call.Start
+	for _, found := range s.sums {
 		if found.first.Plugin == call.Plugin && found.first.Point == call.Point {
 			found.keep(call)
 			return
 		}
 	}
-	fresh := &sum{first: call}
+	fresh := sums.Get().(*sum)
+	fresh.first = call
 	fresh.keep(call)
-	a.sums = append(a.sums, fresh)
+	s.sums = append(s.sums, fresh)
 }
 
-// settle appends the lines of all calls: each by itself, or one for all if there are too many.
-func (a *attempt) settle(lines []line) []line {
-	for _, found := range a.sums {
+// take hands out what was gathered for a pod.
+func (s *shard) take(pod Pod) []*sum {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	if s.pod != pod {
+		return nil
+	}
+	sums := s.sums
+	s.sums = nil
+	return sums
+}
+
+// silent tells whose calls lie here that began before a time, and after which none has come.
+func (s *shard) silent(since time.Time) (Pod, bool) {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.pod, len(s.sums) > 0 && s.last.Before(since)
+}
+
+// appendNodes writes node-level calls of one attempt: each by itself, or one line for all of a plugin if they are many.
+func appendNodes(to []byte, shares []*sum) []byte {
+	var whole []*sum
+	for _, share := range shares {
+		whole = joined(whole, share)
+	}
+	for _, found := range whole {
 		if found.count > callsShown {
-			lines = append(lines, found.line())
+			summed := found.line()
+			to = summed.append(to)
 			continue
 		}
-		for _, call := range found.calls {
-			lines = append(lines, line{call: call})
+		for index := range found.calls {
+			single := line{call: found.calls[index]}
+			to = single.append(to)
 		}
 	}
-	a.pod, a.sums = Pod{}, nil
-	return lines
+	for _, share := range shares {
+		share.reset()
+		sums.Put(share)
+	}
+	return to
 }
+
+// joined adds what one shard has of a plugin at a point to what others have.
+func joined(whole []*sum, share *sum) []*sum {
+	for _, found := range whole {
+		if found.first.Plugin != share.first.Plugin || found.first.Point != share.first.Point {
+			continue
+		}
+		if share.first.Start.Before(found.first.Start) {
+			found.first = share.first
+		}
+		found.calls = append(found.calls, share.calls...)
+		found.count += share.count
+		found.duration += share.duration
+		found.text = cmp.Or(found.text, share.text)
+		for _, one := range share.codes {
+			found.addCode(one.code, one.count)
+		}
+		return whole
+	}
+	return append(whole, share)
+}
+
+// sums are used again: a scheduler makes thousands of calls a second, and its memory is being measured.
+var sums = sync.Pool{New: func() any { return &sum{} }}
 
 // sum is many calls of one plugin at one point.
 type sum struct {
@@ -55,6 +126,11 @@ type codeCount struct {
 	count int
 }
 
+func (s *sum) reset() {
+	clear(s.calls)
+	*s = sum{calls: s.calls[:0], codes: s.codes[:0]}
+}
+
 // keep adds a call and remembers it as long as it may be written by itself.
 func (s *sum) keep(call Call) {
 	if s.count < callsShown {
@@ -69,13 +145,17 @@ func (s *sum) add(call Call) {
 	if s.text == "" {
 		s.text = call.Text
 	}
+	s.addCode(call.Code, 1)
+}
+
+func (s *sum) addCode(code string, count int) {
 	for index := range s.codes {
-		if s.codes[index].code == call.Code {
-			s.codes[index].count++
+		if s.codes[index].code == code {
+			s.codes[index].count += count
 			return
 		}
 	}
-	s.codes = append(s.codes, codeCount{call.Code, 1})
+	s.codes = append(s.codes, codeCount{code, count})
 }
 
 // line sums up: its code is the one that all calls have, else the most frequent refusal.

@@ -5,16 +5,21 @@ import (
 	"strconv"
 )
 
-// line is what becomes one line of JSON: a call, a sum of calls (count and codes), or a plugin's arguments.
+// line is what becomes one line of JSON: a call, a sum of calls (count and codes), or a plugin's arguments; or many lines,
+// of the node-level calls of an attempt.
 type line struct {
 	call      Call
 	count     int
 	codes     []codeCount
 	arguments []byte
+	nodes     []*sum
 }
 
 // append writes by hand: there are thousands of lines a second, and the scheduler needs the processor itself.
 func (l *line) append(to []byte) []byte {
+	if l.nodes != nil {
+		return appendNodes(to, l.nodes)
+	}
 	to = append(to, `{"t_unix_ns":`...)
 	to = strconv.AppendInt(to, l.call.Start.UnixNano(), 10)
 	if l.call.Pod.Name != "" {

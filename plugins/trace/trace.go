@@ -39,15 +39,17 @@ type Call struct {
 
 // Writer keeps calls until its own goroutine has written them, so that a scheduler never waits for a disk.
 type Writer struct {
-	mutex   sync.Mutex
-	file    *os.File
-	lines   []line
-	attempt attempt
-	queued  map[Pod]*sum
-	failed  bool
+	file   *os.File
+	shards [shardCount]shard
+
+	mutex  sync.Mutex
+	lines  []line
+	queued map[Pod]*sum
 
 	writing sync.Mutex
 	buffer  []byte
+	spare   []line
+	failed  bool
 }
 
 func open(path string) *Writer {
@@ -74,26 +76,31 @@ func newWriter(file *os.File) *Writer {
 
 // Called notes a call that is made once in an attempt.
 func (w *Writer) Called(call Call) {
+	calls := w.settled(call.Pod)
 	w.mutex.Lock()
 	defer w.mutex.Unlock()
 	if call.Point == "PreFilter" {
 		w.leaveQueue(call.Pod)
 	}
-	if w.attempt.pod == call.Pod {
-		w.settle()
+	if calls != nil {
+		w.lines = append(w.lines, line{nodes: calls})
 	}
 	w.lines = append(w.lines, line{call: call})
 }
 
-// CalledOnNode notes a call that is made for node after node.
+// CalledOnNode notes a call that is made for node after node, by several goroutines at once.
 func (w *Writer) CalledOnNode(call Call) {
-	w.mutex.Lock()
-	defer w.mutex.Unlock()
-	if w.attempt.pod != call.Pod {
-		w.settle()
-		w.attempt.pod = call.Pod
+	shard := &w.shards[shardOf(call.Node)]
+	shard.mutex.Lock()
+	if shard.pod != call.Pod && len(shard.sums) > 0 {
+		before := shard.pod
+		shard.mutex.Unlock()
+		w.settle(before)
+		shard.mutex.Lock()
 	}
-	w.attempt.add(call)
+	shard.pod = call.Pod
+	shard.add(call)
+	shard.mutex.Unlock()
 }
 
 // Compared notes that the queue compared a pod with another; a pod's comparisons become one line when it is its turn.
@@ -136,32 +143,48 @@ func (w *Writer) leaveQueue(pod Pod) {
 	}
 }
 
-func (w *Writer) settle() {
-	w.lines = w.attempt.settle(w.lines)
+// settled takes out the node-level calls of a pod's attempt.
+func (w *Writer) settled(pod Pod) []*sum {
+	var calls []*sum
+	for index := range w.shards {
+		calls = append(calls, w.shards[index].take(pod)...)
+	}
+	return calls
+}
+
+func (w *Writer) settle(pod Pod) {
+	if calls := w.settled(pod); calls != nil {
+		w.mutex.Lock()
+		w.lines = append(w.lines, line{nodes: calls})
+		w.mutex.Unlock()
+	}
 }
 
 // write puts out every line, and those of an attempt that has been silent since a time.
 func (w *Writer) write(silentSince time.Time) {
 	w.writing.Lock()
 	defer w.writing.Unlock()
-	w.mutex.Lock()
-	if w.attempt.last.Before(silentSince) {
-		w.settle()
+	for index := range w.shards {
+		if pod, silent := w.shards[index].silent(silentSince); silent {
+			w.settle(pod)
+		}
 	}
+	w.mutex.Lock()
 	lines := w.lines
-	w.lines = nil
+	w.lines = w.spare[:0]
 	w.mutex.Unlock()
 
-	if len(lines) == 0 || w.failed {
-		return
+	if len(lines) > 0 && !w.failed {
+		w.buffer = w.buffer[:0]
+		for index := range lines {
+			w.buffer = lines[index].append(w.buffer)
+		}
+		if _, err := w.file.Write(w.buffer); err != nil {
+			// A full disk must not disturb the scheduler; the reader sees that the trace ends early.
+			w.failed = true
+			fmt.Fprintf(os.Stderr, "%s: %v; the trace ends here\n", Variable, err)
+		}
 	}
-	w.buffer = w.buffer[:0]
-	for index := range lines {
-		w.buffer = lines[index].append(w.buffer)
-	}
-	if _, err := w.file.Write(w.buffer); err != nil {
-		// A full disk must not disturb the scheduler; the reader sees that the trace ends early.
-		w.failed = true
-		fmt.Fprintf(os.Stderr, "%s: %v; the trace ends here\n", Variable, err)
-	}
+	clear(lines)
+	w.spare = lines
 }

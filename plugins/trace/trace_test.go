@@ -72,6 +72,7 @@ func TestNodesAreToldOneByOneUpToALimit(t *testing.T) {
 		writer, lines := fresh(t)
 		for index := range nodes {
 			one := call("Filter", web, fmt.Sprint("node-", index))
+			one.Start = one.Start.Add(time.Duration(index))
 			if index%5 == 1 {
 				one.Code, one.Text = "Unschedulable", "too small"
 			}
@@ -100,12 +101,12 @@ func TestAnotherPodsBindingLeavesAnAttemptAlone(t *testing.T) {
 	writer, lines := fresh(t)
 	writer.CalledOnNode(call("Filter", web, "node-1"))
 	writer.Called(call("Bind", db, "node-1"))
-	writer.write(time.Now().Add(-time.Hour))
+	writer.write(time.Time{})
 	if got := lines(); len(got) != 1 || got[0]["point"] != "Bind" {
 		t.Errorf("%v", got)
 	}
 	writer.CalledOnNode(call("Filter", db, "node-1"))
-	writer.write(time.Now().Add(-time.Hour))
+	writer.write(time.Time{})
 	if got := lines(); len(got) != 2 || got[1]["pod"] != "default/web" {
 		t.Errorf("%v", got)
 	}
@@ -201,3 +202,35 @@ func BenchmarkNodeCall(b *testing.B) {
 		writer.CalledOnNode(one)
 	}
 }
+
+func BenchmarkAttempt(b *testing.B) {
+	file, _ := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	writer := newWriter(file)
+	for attempt := 0; b.Loop(); attempt++ {
+		pod := Pod{"default", "web", fmt.Sprint(attempt)}
+		var group sync.WaitGroup
+		for share := range 4 {
+			group.Go(func() {
+				for node := range 5 {
+					for _, plugin := range [...]string{"A", "B", "C", "D", "E", "F", "G", "H", "I", "J"} {
+						one := call("Filter", pod, nodeNames[share*5+node])
+						one.Plugin = plugin
+						writer.CalledOnNode(one)
+					}
+				}
+			})
+		}
+		group.Wait()
+		writer.Called(call("Reserve", pod, "node-1"))
+		if attempt%50 == 0 {
+			writer.write(time.Now())
+		}
+	}
+}
+
+var nodeNames = func() (names []string) {
+	for index := range 20 {
+		names = append(names, fmt.Sprint("node-", index))
+	}
+	return names
+}()

@@ -155,6 +155,25 @@ def test_permit_has_three_answers_and_refusals_unreserve(tmp_path: Path) -> None
     }
 
 
+@pytest.mark.parametrize("ranked", [False, True])
+def test_nodes_with_a_label_are_preferred(tmp_path: Path, *, ranked: bool) -> None:
+    wanted = release(None)
+    alone = profile({"preferNodesWithLabel": "disk=nvme", "ranked": ranked}, ["Score"])
+    alone["plugins"]["score"]["disabled"] = [{"name": "*"}]
+    with running(sample(wanted), tmp_path, [alone], wanted) as scheduler:
+        fast = NodeGroup(count=2, name="fast-{index}", labels={"disk": "nvme"}).expand()
+        scheduler.cluster.add_nodes(fast)
+        names = [f"pod-{number}" for number in range(6)]
+        for name in names:
+            scheduler.cluster.kube.create(pod(name))
+            scheduler.await_point(name, "Bind")
+        found = scheduler.cluster.kube.items("/api/v1/namespaces/default/pods")
+    nodes = {one["metadata"]["name"]: one["spec"]["nodeName"] for one in found}
+    assert set(nodes.values()) <= {"fast-1", "fast-2"}
+    if ranked:
+        assert [nodes[name] for name in names] == ["fast-1", "fast-2"] * 3
+
+
 def test_without_a_file_nothing_is_traced_and_the_pod_runs(tmp_path: Path) -> None:
     wanted = release(None)
     settings = {"profiles": [profile({}, POINTS)]}
@@ -201,7 +220,8 @@ def test_arguments_that_make_no_sense_end_the_scheduler_at_its_start(
     command = [str(sample(release(None))), f"--config={tmp_path / 'config.yaml'}", "--secure-port=0"]
     with pytest.raises(CommandError) as caught:
         process.run(command, env={"HARNESS_TRACE": ""})
-    assert f'initializing plugin "Sample": arguments of Sample: {told}' in caught.value.output
+    output = caught.value.output.replace('\\"', '"')
+    assert f'initializing plugin "Sample": arguments of Sample: {told}' in output
 
 
 def test_a_changed_default_weight_is_what_the_scheduler_runs_with(tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def run_pytest(pytester: pytest.Pytester, folder: Path) -> RunPytest:
     """Runs pytest there on fake clusters; every warning is an error."""
 
     def run(*arguments: str, cluster: str = "fake") -> pytest.RunResult:
-        options = [*QUICK, "-W", "error", "--sched-cluster", cluster]
+        options = [*QUICK, *_variant(arguments), "-W", "error", "--sched-cluster", cluster]
         return pytester.runpytest_subprocess(*options, *arguments, timeout=300)
 
     return run
@@ -80,10 +80,15 @@ def collect(pytester: pytest.Pytester, folder: Path) -> Collect:
     (folder / "conftest.py").unlink()
 
     def collect(*arguments: str) -> list[str]:
-        result = pytester.runpytest_inprocess(*QUICK, "--collect-only", "-q", *arguments)
+        result = pytester.runpytest_inprocess(*QUICK, *_variant(arguments), "--collect-only", "-q", *arguments)
         return [match[1] for line in result.outlines if (match := re.fullmatch(r"test_it\.py::\w+\[(.*)\]", line))]
 
     return collect
+
+
+def _variant(arguments: tuple[str, ...]) -> tuple[str, ...]:
+    """Return what keeps to the stock scheduler a test that says nothing about variants."""
+    return () if "--sched-variant" in arguments else ("--sched-variant", "default")
 
 
 def write(folder: Path, name: str, running: int = 4, more: str = "") -> None:

@@ -64,12 +64,18 @@ class Api(FakeKube):
 
     def request(self, method: str, path: str, **more: Any) -> Any:
         self.before(method, path)
-        if not path.endswith("/binding"):
-            return super().request(method, path, **more)
-        return self.bind(path.removesuffix("/binding"), more["body"])
+        # The fake copies its answer after it has let go of its lock, and another thread may change the object then.
+        with self._guard:
+            if not path.endswith("/binding"):
+                return super().request(method, path, **more)
+            return self.bind(path.removesuffix("/binding"), more["body"])
 
     def bind(self, path: str, body: Object) -> Any:
         """Bind once, to anything, the right UID only."""
+        with self._guard:
+            return self._bind(path, body)
+
+    def _bind(self, path: str, body: Object) -> Any:
         found = super().request("GET", path)
         if found["spec"].get("nodeName") or found["metadata"]["uid"] != body["metadata"]["uid"]:
             raise ApiError("POST", f"{path}/binding", CONFLICT, "the object has been modified")
@@ -82,7 +88,8 @@ class Api(FakeKube):
             self.create(item)
 
     def pod(self, name: str = "web") -> Object:
-        found: Object = super().request("GET", f"/api/v1/namespaces/default/pods/{name}")
+        with self._guard:
+            found: Object = super().request("GET", f"/api/v1/namespaces/default/pods/{name}")
         return found
 
     def nodes_of(self) -> dict[str, str]:
@@ -95,10 +102,6 @@ class Api(FakeKube):
 
     def events(self, reason: str) -> list[Object]:
         return [item for item in self.items("/api/v1/events") if item["reason"] == reason]
-
-    def bindings(self) -> int:
-        """Return how many were asked for; only those that were bound or refused by the fake's own rules."""
-        return sum(path.endswith("/binding") for _, path in self.requests)
 
 
 class Running:

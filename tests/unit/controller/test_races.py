@@ -7,7 +7,7 @@ import pytest
 
 from harness.controller.policies import LeastLoaded
 from harness.controller.scheduler import Controller
-from harness.controller.state import State
+from harness.controller.state import Choice, State
 from harness.kube import Object
 from tests.unit.controller.given import NAME, Api, node_item, pod_item, running, until
 
@@ -230,3 +230,46 @@ def test_pods_of_a_node_that_comes_later_are_counted() -> None:
     choice = state.next_choice()
     assert choice is not None
     assert choice.node == ""
+
+
+def decided(state: State) -> Choice:
+    state.take_node("ADDED", node_item("a"))
+    state.take_node("ADDED", node_item("b"))
+    state.take_pod("ADDED", seen("web", 1))
+    choice = state.next_choice()
+    assert choice is not None
+    assert choice.node == "a"
+    assert state.race(choice) is None
+    return choice
+
+
+def test_what_overtakes_a_decision_is_known_before_the_request() -> None:
+    leaving = seen("web", 2)
+    leaving["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    for event, item, race in (
+        ("DELETED", seen("web", 2), "pod_deleted"),
+        ("MODIFIED", leaving, "pod_deleted"),
+        ("MODIFIED", seen("web", 2, nodeName="b"), "bound_elsewhere"),
+        ("MODIFIED", seen("web", 2), None),
+    ):
+        state = State(NAME, LeastLoaded(), lambda pod: None)
+        choice = decided(state)
+        state.take_pod(event, item)
+        assert state.race(choice) == race
+
+
+def test_a_failed_binding_gives_back_only_what_was_assumed() -> None:
+    state = State(NAME, LeastLoaded(), lambda pod: None)
+    choice = decided(state)
+    # The answer was lost, but the binding was done, and the watch is faster than we are.
+    state.take_pod("MODIFIED", seen("web", 2, nodeName="a"))
+    state.failed(choice)
+    state.take_pod("ADDED", seen("next", 3))
+    following = state.next_choice()
+    assert following is not None
+    assert following.node == "b"
+    state.failed(following)
+    state.take_pod("ADDED", seen("last", 4))
+    last = state.next_choice()
+    assert last is not None
+    assert last.node == "b"

@@ -151,7 +151,6 @@ def test_the_first_fault_that_fits_wins_and_others_still_count(bench: Bench) -> 
         assert (ask(bench.first).status, ask(bench.first, "prioritize").status) == (503, 504)
 
 
-@pytest.mark.xfail(strict=True, reason="every new fault makes those before it begin anew")
 def test_a_fault_that_is_used_up_stays_used_up_when_another_comes(bench: Bench) -> None:
     with bench.run():
         bench.traffic.inject(Fault(kind="status", status=503, verb="filter", calls=1))

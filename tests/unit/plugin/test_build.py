@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -72,6 +73,33 @@ def test_a_plugin_for_another_minor_is_refused_before_anything_is_compiled(tmp_p
     with pytest.raises(InputError, match=r"the plugin is for Kubernetes 1\.33"):
         scheduler(folder)
     assert not [path for path in (cache_folder() / "schedulers").iterdir() if path.is_dir()]
+
+
+def test_old_builds_of_the_same_plugins_are_forgotten(tmp_path: Path, built: list[Path]) -> None:
+    folder, builds = plugin(tmp_path / "colors"), []
+    for number in range(build.BUILDS_KEPT + 2):
+        (folder / "more.go").write_text(f"package colors\n\n// {number}\n")
+        builds.append(scheduler(folder).parent)
+    assert all(one.exists() for one in builds)
+    for number, one in enumerate(builds):
+        age = build.FORGOTTEN_SECONDS * 2 - number
+        os.utime(one, (one.stat().st_mtime - age,) * 2)
+    other = scheduler(folder, minor="1.35").parent
+    assert all(one.exists() for one in builds)
+    (folder / "more.go").write_text("package colors\n")
+    last = scheduler(folder).parent
+    left = [one.exists() for one in (*builds, last, other)]
+    assert left == [False, False, *([True] * (build.BUILDS_KEPT + 2))]
+
+
+def test_a_folder_that_stands_for_a_module_counts_as_source(tmp_path: Path, built: list[Path]) -> None:
+    folder, library = plugin(tmp_path / "colors"), tmp_path / "library"
+    library.mkdir()
+    (library / "library.go").write_text("package library\n")
+    (folder / "go.mod").write_text("module example.com/me\n\nreplace example.com/library => ../library\n")
+    before = scheduler(folder)
+    (library / "library.go").write_text("package library // changed\n")
+    assert scheduler(folder) != before
 
 
 SAID = """\

@@ -202,7 +202,6 @@ def test_without_extenders_such_steps_are_refused_with_their_place(bench: Bench)
     assert not (path / "extenders.json").exists()
 
 
-@pytest.mark.xfail(strict=True, reason="without a tap the configuration goes into the record as it is")
 def test_no_key_of_the_users_is_in_a_record_without_a_tap(tmp_path: Path) -> None:
     secret = "c2VjcmV0IGtleSBvZiBhIHVzZXI="
     (tmp_path / "c").mkdir()

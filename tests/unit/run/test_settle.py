@@ -25,6 +25,7 @@ class Queue:
     """A scheduler that only tells its queues."""
 
     log = Path("scheduler.log")
+    pid = 0
 
     def __init__(self, active: int = 0, backoff: int = 0, *, alive: bool = True) -> None:
         self.active = active

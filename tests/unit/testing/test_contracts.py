@@ -109,6 +109,7 @@ class Empty(DefaultVariant):
 
 class Immortal:
     log = Path("scheduler.log")
+    pid = 0
 
     def page(self, path: str) -> str:
         return "ok"

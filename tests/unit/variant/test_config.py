@@ -18,6 +18,7 @@ class Told:
     """A scheduler that tells a configuration."""
 
     log = Path("/x/scheduler.log")
+    pid = 0
 
     def __init__(self, answer: str | Exception) -> None:
         self.answer = answer

@@ -101,6 +101,7 @@ def test_keys_that_were_given_win_over_the_subjects_own(install: Install) -> Non
 
 def test_an_extender_that_was_brought_stands_in_the_configurations_entry(install: Install) -> None:
     written = {"urlPrefix": "http://localhost:1", "filterVerb": "filter", "weight": 4, "httpTimeout": "2s"}
+    written |= {"nodeCacheCapable": True}
     with install({"subject": "ref:pass-through", "entry": {"weight": 6}}, config=config_with(written)) as installed:
         (one,) = extenders_of(installed)
         assert (one.entry.http_timeout, one.entry.weight) == ("2s", 6)
