@@ -36,6 +36,11 @@ class SystemClock:
 SYSTEM = SystemClock()
 
 
+def unix_ns() -> int:
+    """Return the time of day in nanoseconds, for what other processes stamped with it; never for measuring."""
+    return time.time_ns()
+
+
 class WaitTimeoutError(Exception):
     """A wait ended without the awaited thing; callers turn it into an error of their own stage."""
 

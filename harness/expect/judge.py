@@ -4,7 +4,20 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from harness.expect import attempts, calls, counts, findings, log, metric, pending, placement, same, spread, timing
+from harness.expect import (
+    attempts,
+    calls,
+    counts,
+    findings,
+    log,
+    metric,
+    pending,
+    placement,
+    same,
+    spread,
+    timing,
+    traced,
+)
 from harness.expect.base import Verdict, status_of
 from harness.expect.invariants import INVARIANTS
 from harness.record.model import Record
@@ -43,6 +56,7 @@ registry: dict[str, Judge] = {
     "attempts": attempts.attempts,
     "findings": findings.demanded,
     "metric": metric.metric,
+    "trace": traced.traced,
     "log": log.log,
     "invariant": violation,
 }

@@ -12,6 +12,7 @@ from harness.expect.evidence import event_line, latest_events, waited_seconds
 from harness.expect.explain import UNKNOWN_PLUGIN, explain
 from harness.expect.moves import moves
 from harness.expect.room import amount, nodes_at, used_at
+from harness.expect.traced import done_by_plugins
 from harness.expect.transcript import said_by_extenders
 from harness.record.model import PodHistory, Record
 from harness.record.observation import Condition
@@ -31,6 +32,7 @@ class PodStory:
     timeline: tuple[str, ...]
     reasons: tuple[str, ...]
     extenders: tuple[str, ...]
+    plugins: tuple[str, ...]
     preemption: tuple[str, ...]
     events: tuple[str, ...]
     moves: tuple[str, ...]
@@ -42,6 +44,7 @@ class PodStory:
             ("What happened", self.timeline),
             ("Why", self.reasons),
             ("What extenders said", self.extenders),
+            ("What plugins did", self.plugins),
             ("Preemption", self.preemption),
             ("Events", self.events),
             ("What could help", self.moves),
@@ -77,6 +80,7 @@ def tell(record: Record, pod_name: str) -> PodStory:
         timeline=tuple(line for _, line in sorted(_timeline(pod), key=lambda one: one[0])),
         reasons=tuple(_waiting_reasons(pod) if pod.pending else _placed_reasons(record, pod)),
         extenders=tuple(said_by_extenders(record, pod)),
+        plugins=tuple(done_by_plugins(record, pod)),
         preemption=tuple(_preemption(record, pod)),
         events=limited(
             [event_line(event) for event in latest_events(record.events_by_uid.get(pod.uid, ()))], _EVENTS_SHOWN_MAX

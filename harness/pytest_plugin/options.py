@@ -16,6 +16,7 @@ MARKERS = {
     "second_scheduler: a second scheduler beside the default one",
     "framework_plugin: a scheduler with plugins compiled in",
     "controller: a scheduler written as a controller",
+    "rebuilt_scheduler: a scheduler built from changed sources",
 }
 
 

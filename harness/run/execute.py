@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.clock import SYSTEM, WaitTimeoutError, wait_until
+from harness.clock import SYSTEM, WaitTimeoutError, unix_ns, wait_until
 from harness.cluster.base import Cluster, PlaysNodes
 from harness.errors import ApiError, HarnessError, RunError, SchedulerDied, StepError
 from harness.observe.watching import Observation, observing
@@ -79,6 +79,7 @@ class _Run:
         self._writer = writer
         self._report = report
         self._start = SYSTEM.now()
+        self._began_unix_ns = unix_ns()
         self._observed_seconds: float | None = None
         self._unsettled: tuple[str, ...] = ()
         self._deaths: list[str] = []
@@ -100,6 +101,7 @@ class _Run:
                 self._observed_seconds = self._now()
             self._cpu_seconds = cost.since(used_before, cost.cpu_seconds(self._installed))
             self._warnings += keep.metrics(self._writer, "metrics-after.txt", self._installed)
+            keep.trace(self._writer, self._installed, self._began_unix_ns)
 
     def _last_panic(self) -> str:
         """Return what a Go program said when it panicked; the end of its log is only the stack."""

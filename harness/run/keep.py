@@ -3,12 +3,15 @@
 import contextlib
 import re
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 
 import orjson
 
+from harness.clock import unix_ns
 from harness.cluster.base import Cluster, KeepsLogs
 from harness.errors import ClusterError
+from harness.plugin.trace import read as read_trace
 from harness.record.write import RecordWriter
 from harness.scenario.model import Scenario
 from harness.variant.base import Installed
@@ -31,6 +34,16 @@ def inputs(writer: RecordWriter, scenario: Scenario, installed: Installed) -> No
 def without_keys(text: str) -> str:
     """Return a text in which nobody's private key stands, whatever format it is in."""
     return _KEY_DATA.sub(r"\1(left out)", text)
+
+
+def trace(writer: RecordWriter, installed: Installed, began_unix_ns: int) -> None:
+    """Write what plugins did since the run began, if a scheduler traces it."""
+    if installed.trace is None or not installed.trace.exists():
+        return
+    seen = read_trace(installed.trace, began_unix_ns, unix_ns())
+    for call in seen.calls:
+        writer.append("trace", asdict(call))
+    writer.write_json("plugin-arguments.json", dict(seen.arguments))
 
 
 def metrics(writer: RecordWriter, name: str, installed: Installed) -> list[str]:

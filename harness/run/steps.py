@@ -80,7 +80,7 @@ def _(step: steps.CreatePods, stage: Stage) -> Detail:
 
     def create(name: str) -> None:
         spec = _merged({"containers": [container], "terminationGracePeriodSeconds": 0}, step.spec)
-        metadata = {"name": name, "labels": step.labels}
+        metadata = {"name": name, "labels": step.labels, "annotations": step.annotations}
         pod = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
         stage.kube.create(asking(pod, stage.asks_for), step.namespace)
 

@@ -8,7 +8,16 @@ from pydantic import Field, StrictFloat, model_validator
 
 from harness.scenario import selector
 from harness.scenario.choosing import Choosing, Selecting
-from harness.scenario.expectations_extender import Attempts, Calls, Findings, InvariantViolated, Log, Metric, SameAs
+from harness.scenario.expectations_extender import (
+    Attempts,
+    Calls,
+    Findings,
+    InvariantViolated,
+    Log,
+    Metric,
+    SameAs,
+    Traced,
+)
 from harness.scenario.fields import (
     Count,
     CountOrZero,
@@ -160,6 +169,7 @@ Expectation = Annotated[
     | Attempts
     | Findings
     | Metric
+    | Traced
     | Log
     | InvariantViolated,
     Field(discriminator="kind"),

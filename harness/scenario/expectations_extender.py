@@ -1,6 +1,6 @@
 """What a scenario demands of extenders and of what a run leaves beside its pods: calls, findings, metrics, logs."""
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, StrictBool, StrictFloat, StrictInt, model_validator
 
@@ -68,6 +68,24 @@ class Findings(Model):
     provoked: StrictBool = Field(
         default=False, description="true: also what faults and stopped extenders of the scenario itself caused."
     )
+
+
+class Traced(Choosing):
+    """Which extension points pods went through, in which order, and what was answered there."""
+
+    kind: Literal["trace"] = "trace"
+    points: Annotated[tuple[str, ...], Field(min_length=1)] = Field(
+        description="Extension points, such as Filter and Unreserve, in the order they are first reached."
+    )
+    plugin: str | None = Field(default=None, description="Only calls of this plugin; of every plugin unless told.")
+    codes: dict[str, str] = Field(default={}, description="Answer that is among those of a point, such as Success.")
+    arguments: dict[str, Any] = Field(default={}, description="What the plugin understood of its pluginConfig.")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.arguments and self.plugin is None:
+            raise ValueError("arguments are those of one plugin; give plugin")
+        return self
 
 
 class Metric(Model):

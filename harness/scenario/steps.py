@@ -60,6 +60,7 @@ class CreatePods(Model):
     count: Count = Field(description="How many pods.")
     name: NamePattern = Field(default="pod-{index}", description="Their name; {index} counts from 1.")
     labels: dict[LabelKey, LabelValue] = Field(default={}, description="Labels of each pod.")
+    annotations: dict[LabelKey, str] = Field(default={}, description="Annotations of each pod.")
     requests: dict[Resource, Quantity] = Field(default={"cpu": "100m"}, description="What each pod requests.")
     spec: dict[str, Any] = Field(default={}, description="Pod spec, merged over one with a pause container.")
     namespace: Namespace = _NAMESPACE

@@ -7,7 +7,7 @@ from pydantic import AfterValidator, WithJsonSchema
 
 from harness.scenario.words import did_you_mean, listed, shown
 
-BUILT_IN = ("default", "extender", "second-scheduler", "framework-plugin", "controller")
+BUILT_IN = ("default", "extender", "second-scheduler", "framework-plugin", "controller", "rebuilt-scheduler")
 ENTRY_POINT_GROUP = "harness.variants"
 
 

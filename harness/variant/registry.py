@@ -10,7 +10,9 @@ VARIANTS = Registry(
         "default": "harness.variant.default:DefaultVariant",
         "extender": "harness.variant.extender:ExtenderVariant",
         "second-scheduler": "harness.variant.second_scheduler:SecondSchedulerVariant",
+        "framework-plugin": "harness.variant.framework_plugin:FrameworkPluginVariant",
         "controller": "harness.variant.controller:ControllerVariant",
+        "rebuilt-scheduler": "harness.variant.rebuilt:RebuiltSchedulerVariant",
     },
 )
 

@@ -273,3 +273,13 @@ def test_a_failed_binding_gives_back_only_what_was_assumed() -> None:
     last = state.next_choice()
     assert last is not None
     assert last.node == "b"
+
+
+def test_new_wishes_during_a_binding_count_in_the_next_attempt() -> None:
+    state = State(NAME, LeastLoaded(), lambda pod: None)
+    choice = decided(state)
+    state.take_pod("MODIFIED", {**seen("web", 2), "spec": {**seen("web", 2)["spec"], "nodeSelector": {"disk": "ssd"}}})
+    state.again(choice)
+    following = state.next_choice()
+    assert following is not None
+    assert following.message == "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector."

@@ -1,0 +1,62 @@
+"""kube-scheduler with plugins compiled in, and with a trace of what every plugin does."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from harness.cluster.base import Cluster, Program
+from harness.cluster.embedded.releases import release
+from harness.extender.traffic import Traffic
+from harness.paths import shipped
+from harness.plugin.build import plugin_names, scheduler_for
+from harness.plugin.source import PluginSource
+from harness.plugin.trace import VARIABLE
+from harness.variant.base import NOTHING_BROUGHT, Installed, Setup
+from harness.variant.config import DEFAULT_SCHEDULER, proven, render, runs_schedulers, scheduler_names
+from harness.variant.extender import connected_all, seen_by_scheduler, settings_of, told
+
+TRACE = "trace.jsonl"
+
+
+class FrameworkPluginVariant:
+    """A scheduler that is built here, from the sources of Kubernetes and those of plugins."""
+
+    name = "framework-plugin"
+
+    @contextlib.contextmanager
+    def install(self, cluster: Cluster, setup: Setup = NOTHING_BROUGHT) -> Iterator[Installed]:
+        """Build the scheduler if these sources were not built before, and run it in place of the stock one."""
+        runner = runs_schedulers(cluster, self.name)
+        texts = setup.plugins or (f"go:{shipped('plugins') / 'sample'}",)
+        built = scheduler_for([PluginSource.parse(text) for text in texts], release(cluster.versions["kubernetes"]))
+        settings, notes = settings_of(setup.scheduler_config)
+        if not settings.get("profiles"):
+            settings["profiles"] = [profile(plugin_names(built))]
+        entries = settings.pop("extenders", None) or []
+        trace = cluster.folder / TRACE
+        program = Program((str(built),), env={VARIABLE: str(trace)})
+        with contextlib.ExitStack() as stack:
+            identity = runner.scheduler_kubeconfig
+            extenders = stack.enter_context(connected_all(cluster, identity, setup, (), entries))
+            config = render(identity, seen_by_scheduler(extenders), settings)
+            scheduler = stack.enter_context(proven(runner, config, "kube-scheduler", program))
+            yield Installed(
+                variant=self.name,
+                schedulers=dict.fromkeys(scheduler_names(config), scheduler),
+                config=config,
+                traffic=Traffic(extenders) if extenders else None,
+                notes=(*notes, *told(extenders)),
+                trace=trace,
+            )
+
+
+def profile(plugins: Sequence[str]) -> dict[str, Any]:
+    """Return a profile that has the plugins at every point they implement.
+
+    Only one plugin can sort the queue, and it stays the stock one; a configuration of the user's own says otherwise.
+    """
+    named = [{"name": name} for name in plugins]
+    return {
+        "schedulerName": DEFAULT_SCHEDULER,
+        "plugins": {"multiPoint": {"enabled": named}, "queueSort": {"disabled": named}},
+    }

@@ -1,0 +1,42 @@
+"""kube-scheduler built from changed sources of Kubernetes, in place of the stock one."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from harness.cluster.base import Cluster, Program
+from harness.cluster.embedded.releases import release
+from harness.errors import InputError
+from harness.paths import shipped
+from harness.plugin.build import scheduler_for
+from harness.plugin.trace import VARIABLE
+from harness.variant.base import NOTHING_BROUGHT, Installed, Setup
+from harness.variant.config import proven, render, runs_schedulers, scheduler_names
+from harness.variant.extender import settings_of
+from harness.variant.framework_plugin import TRACE
+
+FORM = "source:FOLDER"
+
+
+class RebuiltSchedulerVariant:
+    """The first of the four ways: change the source, and build it."""
+
+    name = "rebuilt-scheduler"
+
+    @contextlib.contextmanager
+    def install(self, cluster: Cluster, setup: Setup = NOTHING_BROUGHT) -> Iterator[Installed]:
+        """Build the changed scheduler if it was not built before, and run it."""
+        runner = runs_schedulers(cluster, self.name)
+        text = setup.scheduler or f"source:{shipped('plugins') / 'rebuilt'}"
+        kind, _, folder = text.partition(":")
+        if kind != "source" or not folder:
+            raise InputError(f"--scheduler {text}: {FORM} expected, a folder laid out as the sources of Kubernetes")
+        built = scheduler_for([], release(cluster.versions["kubernetes"]), changes=Path(folder))
+        settings, notes = settings_of(setup.scheduler_config)
+        config = render(runner.scheduler_kubeconfig, settings=settings)
+        trace = cluster.folder / TRACE
+        program = Program((str(built),), env={VARIABLE: str(trace)})
+        with proven(runner, config, "kube-scheduler", program) as scheduler:
+            schedulers = dict.fromkeys(scheduler_names(config), scheduler)
+            told = (*notes, f"kube-scheduler is built with the changes of {folder}")
+            yield Installed(self.name, schedulers, config, notes=told, trace=trace)
