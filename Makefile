@@ -5,14 +5,15 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+VARIANTS := default extender second-scheduler framework-plugin controller
 # As the control plane is built: with other flags everything would be compiled once more.
 GOFLAGS_OF_BUILD := -trimpath -gcflags=all=-dwarf=false
 
 help: ## show this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 10
 
-run: $(READY) ## set everything up and run the 20-replica pause Deployment
-	$(BIN)/harness run twenty-pause --verbose
+run: $(READY) ## set everything up and run the 20-replica pause Deployment on every variant
+	$(BIN)/harness run twenty-pause $(addprefix --variant ,$(VARIANTS))
 
 test: $(READY) ## run all tests
 	$(BIN)/harness build

@@ -20,8 +20,17 @@ class Own:
     faults: tuple[Fault, ...]
 
     def variants(self) -> tuple[str, ...]:
-        """Return the variant that it makes sense for; none if nothing was brought."""
-        return ("extender",) if self.faults or self.brought.extenders or self.brought.scheduler_config else ()
+        """Return the variants that it makes sense for; none if nothing was brought."""
+        mine = self.brought
+        chosen = {
+            "second-scheduler": mine.manifest or (mine.scheduler and not mine.scheduler.startswith("source:")),
+            "rebuilt-scheduler": mine.scheduler and mine.scheduler.startswith("source:"),
+            "framework-plugin": mine.plugins,
+            "controller": mine.controller,
+        }
+        named = tuple(name for name, given in chosen.items() if given)
+        extender = self.faults or mine.extenders or mine.scheduler_config
+        return named or (("extender",) if extender else ())
 
 
 def bring_options(command: Callable[..., Any]) -> Callable[..., Any]:
@@ -35,9 +44,14 @@ def bring_options(command: Callable[..., Any]) -> Callable[..., Any]:
         scheduler_config: Path | None,
         faults: tuple[str, ...],
         no_tap: bool,
+        manifest: Path | None,
+        scheduler: str | None,
+        plugins: tuple[str, ...],
+        controller: str | None,
         **others: Any,
     ) -> Any:
-        brought = bring(extenders, entries, scheduler_config, tap=not no_tap)
+        more = Brought(manifest=manifest, scheduler=scheduler, plugins=plugins, controller=controller)
+        brought = bring(extenders, entries, scheduler_config, tap=not no_tap, more=more)
         return command(*arguments, own=Own(brought, tuple(map(fault, faults))), **others)
 
     config_file = click.Path(path_type=Path, dir_okay=False)
@@ -56,6 +70,26 @@ def bring_options(command: Callable[..., Any]) -> Callable[..., Any]:
                 multiple=True,
                 metavar="FAULT",
                 help="Break calls: status,status=500,verb=filter,share=0.3. Repeatable.",
+            ),
+            click.option(
+                "--manifest",
+                type=config_file,
+                help="How a second scheduler is deployed: who it is, its rights, its configuration.",
+            ),
+            click.option(
+                "--scheduler",
+                metavar="PROGRAM",
+                help="Program of the second scheduler: cmd:…, go:DIR; or source:DIR, changed sources of Kubernetes.",
+            ),
+            click.option(
+                "--plugin",
+                "plugins",
+                multiple=True,
+                metavar="SOURCE",
+                help="Plugin to compile into kube-scheduler: go:DIR[:pkg.New]. Repeatable.",
+            ),
+            click.option(
+                "--controller", metavar="SUBJECT", help="Scheduler written as a controller: ref:POLICY, cmd:…, go:DIR."
             ),
             click.option(
                 "--no-tap", is_flag=True, help="Let the scheduler call the extender directly; nothing is seen."

@@ -39,6 +39,7 @@ class Pod:
     node: str
     priority: int
     requests: Amounts
+    labels: Mapping[str, str]
     selector: Mapping[str, str]
     tolerations: Sequence[Object]
     gated: bool
@@ -60,6 +61,7 @@ class Pod:
             node=spec.get("nodeName") or "",
             priority=spec.get("priority") or 0,
             requests={**pod_requests(spec), PODS: 1},
+            labels=metadata.get("labels") or {},
             selector=spec.get("nodeSelector") or {},
             tolerations=spec.get("tolerations") or (),
             gated=bool(spec.get("schedulingGates")),

@@ -44,16 +44,20 @@ class LeastLoaded:
 
 
 class PreferLabel:
-    """A node with a label, if the pod fits on one; the least loaded of them."""
+    """A node with a label, if the pod fits on one; the least loaded of them. KEY alone means the pod's own value."""
 
     def __init__(self, label: str) -> None:
-        self._key, equals, self._value = label.partition("=")
-        if not (self._key and equals):
-            raise InputError(f"--option label={label}: KEY=VALUE expected, such as label=disk=ssd")
+        self._key, equals, value = label.partition("=")
+        self._value = value if equals else None
+        if not self._key:
+            raise InputError(f"--option label={label}: KEY or KEY=VALUE expected, such as label=disk=ssd")
 
     def pick(self, pod: Pod, rooms: Sequence[Room]) -> Room:
         """Compare."""
-        return min(rooms, key=lambda room: (room.labels.get(self._key) != self._value, room.load, room.name))
+        wanted = pod.labels.get(self._key) if self._value is None else self._value
+        return min(
+            rooms, key=lambda room: (wanted is None or room.labels.get(self._key) != wanted, room.load, room.name)
+        )
 
 
 POLICIES: Mapping[str, Callable[..., Policy]] = {

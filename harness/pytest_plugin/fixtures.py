@@ -23,7 +23,7 @@ def sched_session(request: pytest.FixtureRequest) -> "Iterator[Session]":
     """The cluster of this worker and what is installed on it; brought up when first used."""
     from harness.cluster.base import ClusterSpec  # noqa: PLC0415 - loaded only where a cluster is used
     from harness.paths import runs_folder  # noqa: PLC0415
-    from harness.run.brought import bring  # noqa: PLC0415
+    from harness.run.brought import Brought, bring  # noqa: PLC0415
     from harness.run.session import Session  # noqa: PLC0415
 
     option = request.config.getoption
@@ -31,7 +31,14 @@ def sched_session(request: pytest.FixtureRequest) -> "Iterator[Session]":
     spec = ClusterSpec(kubernetes=option("--sched-kubernetes"), binaries=Path(binaries) if binaries else None)
     runs = Path(option("--sched-runs") or request.config.rootpath / runs_folder())
     config = option("--sched-scheduler-config")
-    mine = bring(option("--extender") or (), option("--sched-entry"), Path(config) if config else None)
+    manifest = option("--sched-manifest")
+    more = Brought(
+        manifest=Path(manifest) if manifest else None,
+        scheduler=option("--sched-scheduler"),
+        plugins=tuple(option("--sched-plugin")),
+        controller=option("--sched-controller"),
+    )
+    mine = bring(option("--extender") or (), option("--sched-entry"), Path(config) if config else None, more=more)
     arguments = tuple(request.config.invocation_params.args)
     with Session(option("--sched-cluster"), spec, runs, arguments, mine) as session:
         yield session

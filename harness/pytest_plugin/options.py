@@ -44,6 +44,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--sched-entry", action="append", default=[], metavar="KEY=VALUE", help="Key of its entry; repeatable."
     )
     group.addoption("--sched-scheduler-config", default=None, metavar="FILE", help="Configuration of the scheduler.")
+    group.addoption("--sched-manifest", default=None, metavar="FILE", help="How a second scheduler is deployed.")
+    group.addoption("--sched-scheduler", default=None, metavar="PROGRAM", help="Program of the second scheduler.")
+    group.addoption("--sched-plugin", action="append", default=[], metavar="SOURCE", help="Plugin; repeatable.")
+    group.addoption("--sched-controller", default=None, metavar="SUBJECT", help="Scheduler written as a controller.")
     group.addoption("--sched-size", action="append", default=None, metavar="NAME", help="Only this size; repeatable.")
     group.addoption("--sched-slow", action="store_true", help='Also scenarios and sizes labelled "slow".')
     group.addoption("--sched-seed", type=int, default=0, help="Seed of every random choice (default: %(default)s).")

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from harness.errors import InputError
 from harness.extender.subject.parse import parse
 from harness.scenario.explain import explain
-from harness.scenario.extenders import EntryKeys, ExtenderSpec, names_of
+from harness.scenario.extenders import EntryKeys, ExtenderSpec, PluginSpec, names_of
 from harness.scenario.faults import Fault
 from harness.scenario.fields import Model
 from harness.scenario.model import Scenario
@@ -48,13 +48,21 @@ class Brought:
             scheduler_config=_text(self.scheduler_config, scenario, "scheduler_config"),
             manifest=_text(self.manifest, scenario, "scheduler_manifest"),
             scheduler=self.scheduler or (scenario.scheduler if scenario else None),
-            plugins=self.plugins or (scenario.plugins if scenario else ()),
+            plugins=_plugins(self.plugins, scenario.plugins if scenario else ()),
             controller=self.controller or (scenario.controller if scenario else None),
             # Another seed is another controller: unlike an extender, it is not started anew for every run.
             controller_seed=seed if variant == "controller" else 0,
             tap=self.tap,
             seed=seed,
         )
+
+
+def _plugins(brought: Sequence[str], own: tuple[PluginSpec, ...]) -> tuple[PluginSpec, ...]:
+    """Return the plugins of the user, under what the scenario says about weight and arguments, one by one."""
+    if not brought:
+        return own
+    demanded = [*own, *(PluginSpec() for _ in brought)]
+    return tuple(spec.model_copy(update={"source": source}) for source, spec in zip(brought, demanded, strict=False))
 
 
 def _text(brought: Path | None, scenario: Scenario | None, field: str) -> SchedulerConfig | None:
@@ -71,7 +79,12 @@ NOTHING = Brought()
 
 
 def bring(
-    extenders: Sequence[str], entries: Sequence[str], scheduler_config: Path | None = None, *, tap: bool = True
+    extenders: Sequence[str],
+    entries: Sequence[str],
+    scheduler_config: Path | None = None,
+    *,
+    tap: bool = True,
+    more: Brought | None = None,
 ) -> Brought:
     """Return what the options brought, checked as far as that is possible before anything is started.
 
@@ -80,14 +93,16 @@ def bring(
     """
     entry = entry_keys(entries)
     names = [_word(parse(text, entry.given()).name) for text in extenders]
-    if scheduler_config is not None:
-        read_config(scheduler_config)
+    more = more or NOTHING
+    for file in (scheduler_config, more.manifest):
+        if file is not None:
+            read_config(file)
     if entries and not extenders:
         raise InputError("--entry: it is about an extender; name one with --extender (a configuration says it itself)")
     specs = tuple(
         ExtenderSpec(subject=text, name=name, entry=entry) for text, name in zip(extenders, names, strict=True)
     )
-    return Brought(specs, scheduler_config, tap=tap)
+    return replace(more, extenders=specs, scheduler_config=scheduler_config, tap=tap)
 
 
 def entry_keys(entries: Sequence[str]) -> EntryKeys:
@@ -151,7 +166,7 @@ def _built(model: type[Built], values: dict[str, Any], where: str) -> Built:
 
 
 def read_config(path: Path) -> SchedulerConfig:
-    """Read a scheduler's configuration.
+    """Read a file of the user's: a scheduler's configuration or manifest.
 
     Raises:
         InputError: it cannot be read.
@@ -159,7 +174,7 @@ def read_config(path: Path) -> SchedulerConfig:
     try:
         return SchedulerConfig(path.read_text(encoding="utf-8"), str(path))
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"--scheduler-config {path}: cannot be read: {error}") from error
+        raise InputError(f"{path}: cannot be read: {error}") from error
 
 
 def _stand_in(brought: tuple[ExtenderSpec, ...], own: tuple[ExtenderSpec, ...]) -> tuple[ExtenderSpec, ...]:

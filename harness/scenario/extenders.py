@@ -57,6 +57,19 @@ class ExtenderSpec(Model):
     entry: EntryKeys = Field(default=EntryKeys(), description="Keys of its extenders[] entry.")
 
 
+SAMPLE = "sample"
+
+
+class PluginSpec(Model):
+    """One plugin that is compiled into kube-scheduler."""
+
+    noun = "a plugin"
+
+    source: str = Field(default=SAMPLE, min_length=1, description="go:DIR[:pkg.New]; the project's sample unless told.")
+    weight: Annotated[StrictInt, Field(ge=1)] | None = Field(default=None, description="Weight of its scores.")
+    args: dict[str, Any] = Field(default={}, description="Its arguments, as pluginConfig has them.")
+
+
 def names_of(extenders: Sequence[ExtenderSpec]) -> list[str]:
     """Return what each extender is called: its own name, a reference's, else a number."""
     names: list[str] = []

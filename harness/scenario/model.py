@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field, ValidationError, field_validator
 from harness.errors import ScenarioError
 from harness.scenario.expectations import Expectation, StaysPending
 from harness.scenario.explain import explain
-from harness.scenario.extenders import ExtenderSpec
+from harness.scenario.extenders import ExtenderSpec, PluginSpec
 from harness.scenario.fields import Model, Seconds, Word
 from harness.scenario.manifests import check_file, read_objects
 from harness.scenario.nodes import NodeGroup
@@ -64,7 +64,7 @@ class Body(Model):
         default=None, description="How the second scheduler is deployed, relative to the scenario file."
     )
     scheduler: str | None = Field(default=None, description="Program of the scheduler: cmd:…, go:DIR, source:DIR.")
-    plugins: tuple[str, ...] = Field(default=(), description="Plugins compiled into the scheduler: go:DIR[:pkg.New].")
+    plugins: tuple[PluginSpec, ...] = Field(default=(), description="Plugins compiled into the scheduler.")
     controller: str | None = Field(default=None, description="Scheduler written as a controller: ref:NAME, cmd:…")
     timeout_seconds: Seconds = Field(default=60.0, description="Deadline of each settle.")
     nodes: tuple[NodeGroup, ...] = Field(default=(), description="Nodes of the cluster.")

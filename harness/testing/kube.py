@@ -141,10 +141,12 @@ class FakeKube(Kube):
         with self._guard:
             self.requests.append((method, path))
             answer, changes = self._answer(method, path, address, query or {}, copy.deepcopy(body))
+            # Here, while nobody changes it.
+            answer = copy.deepcopy(answer)
         for event, item in changes:
             for listener in list(self.listeners):
                 listener(event, copy.deepcopy(item))
-        return copy.deepcopy(answer)
+        return answer
 
     def watch(self, path: str, resource_version: str) -> Stream:
         """Open a watch; what happened since `resource_version` comes first."""

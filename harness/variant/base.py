@@ -8,7 +8,7 @@ from typing import Protocol
 
 from harness.cluster.base import Cluster, Scheduler
 from harness.extender.traffic import Traffic
-from harness.scenario.extenders import ExtenderSpec
+from harness.scenario.extenders import ExtenderSpec, PluginSpec
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Setup:
     scheduler_config: SchedulerConfig | None = None
     manifest: SchedulerConfig | None = None
     scheduler: str | None = None
-    plugins: tuple[str, ...] = ()
+    plugins: tuple[PluginSpec, ...] = ()
     controller: str | None = None
     controller_seed: int = 0
     tap: bool = True

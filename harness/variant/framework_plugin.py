@@ -1,7 +1,7 @@
 """kube-scheduler with plugins compiled in, and with a trace of what every plugin does."""
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.cluster.base import Cluster, Program
@@ -11,6 +11,7 @@ from harness.paths import shipped
 from harness.plugin.build import plugin_names, scheduler_for
 from harness.plugin.source import PluginSource
 from harness.plugin.trace import VARIABLE
+from harness.scenario.extenders import SAMPLE, PluginSpec
 from harness.variant.base import NOTHING_BROUGHT, Installed, Setup
 from harness.variant.config import DEFAULT_SCHEDULER, proven, render, runs_schedulers, scheduler_names
 from harness.variant.extender import connected_all, seen_by_scheduler, settings_of, told
@@ -27,11 +28,12 @@ class FrameworkPluginVariant:
     def install(self, cluster: Cluster, setup: Setup = NOTHING_BROUGHT) -> Iterator[Installed]:
         """Build the scheduler if these sources were not built before, and run it in place of the stock one."""
         runner = runs_schedulers(cluster, self.name)
-        texts = setup.plugins or (f"go:{shipped('plugins') / 'sample'}",)
-        built = scheduler_for([PluginSource.parse(text) for text in texts], release(cluster.versions["kubernetes"]))
+        plugins = setup.plugins or (PluginSpec(),)
+        sources = [PluginSource.parse(_source(plugin)) for plugin in plugins]
+        built = scheduler_for(sources, release(cluster.versions["kubernetes"]))
         settings, notes = settings_of(setup.scheduler_config)
         if not settings.get("profiles"):
-            settings["profiles"] = [profile(plugin_names(built))]
+            settings["profiles"] = [profile(dict(zip(plugin_names(built), plugins, strict=True)))]
         entries = settings.pop("extenders", None) or []
         trace = cluster.folder / TRACE
         program = Program((str(built),), env={VARIABLE: str(trace)})
@@ -50,13 +52,21 @@ class FrameworkPluginVariant:
             )
 
 
-def profile(plugins: Sequence[str]) -> dict[str, Any]:
+def profile(plugins: Mapping[str, PluginSpec]) -> dict[str, Any]:
     """Return a profile that has the plugins at every point they implement.
 
     Only one plugin can sort the queue, and it stays the stock one; a configuration of the user's own says otherwise.
     """
-    named = [{"name": name} for name in plugins]
+    enabled = [{"name": name, **({"weight": one.weight} if one.weight else {})} for name, one in plugins.items()]
     return {
         "schedulerName": DEFAULT_SCHEDULER,
-        "plugins": {"multiPoint": {"enabled": named}, "queueSort": {"disabled": named}},
+        "plugins": {
+            "multiPoint": {"enabled": enabled},
+            "queueSort": {"disabled": [{"name": name} for name in plugins]},
+        },
+        "pluginConfig": [{"name": name, "args": one.args} for name, one in plugins.items() if one.args],
     }
+
+
+def _source(plugin: PluginSpec) -> str:
+    return f"go:{shipped('plugins') / SAMPLE}" if plugin.source == SAMPLE else plugin.source

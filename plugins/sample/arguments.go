@@ -25,7 +25,7 @@ type Arguments struct {
 
 	// RefuseNodesWithLabel is KEY or KEY=VALUE, for Filter.
 	RefuseNodesWithLabel string `json:"refuseNodesWithLabel"`
-	// PreferNodesWithLabel is KEY=VALUE, for Score.
+	// PreferNodesWithLabel is KEY=VALUE, or KEY for the value that the pod itself has, for Score.
 	PreferNodesWithLabel string `json:"preferNodesWithLabel"`
 	// Ranked makes scores distinct: preferred nodes first, then those with fewer pods, then by name.
 	Ranked bool `json:"ranked"`
@@ -106,8 +106,8 @@ func (a Arguments) validate() error {
 			return fmt.Errorf("points: %q seen, some of %s expected", point, strings.Join(points, ", "))
 		}
 	}
-	if a.PreferNodesWithLabel != "" && !strings.Contains(a.PreferNodesWithLabel, "=") {
-		return fmt.Errorf("preferNodesWithLabel: %q seen, KEY=VALUE expected", a.PreferNodesWithLabel)
+	if strings.HasPrefix(a.PreferNodesWithLabel, "=") {
+		return fmt.Errorf("preferNodesWithLabel: %q seen, KEY or KEY=VALUE expected", a.PreferNodesWithLabel)
 	}
 	for _, one := range []struct {
 		key, value string

@@ -42,6 +42,18 @@ func wish(pod *v1.Pod, annotation, otherwise string) string {
 	return otherwise
 }
 
+// ownValue completes a label without a value by the one that the pod has; a pod without the label prefers nothing.
+func ownValue(pod *v1.Pod, label string) string {
+	if label == "" || strings.Contains(label, "=") {
+		return label
+	}
+	value, found := pod.Labels[label]
+	if !found {
+		return ""
+	}
+	return label + "=" + value
+}
+
 // choice returns a wish that has to be one of some words.
 func choice(pod *v1.Pod, annotation, otherwise string, allowed []string) (string, error) {
 	value := wish(pod, annotation, otherwise)

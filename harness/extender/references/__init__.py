@@ -101,6 +101,13 @@ REFERENCES: dict[str, Reference] = {
             cluster=True,
         ),
         Reference(
+            "prefer-label",
+            "prefers nodes whose label (option label) says the same as the pod's",
+            {**_PRIORITIZE, **_NAMES, "weight": 100},
+            "prefer_label:PreferLabel",
+            cluster=True,
+        ),
+        Reference(
             "gpu-device",
             f"gives pods that ask for {GPU} their devices: filters by free ones, reserves and binds",
             {**_FILTER, **_BIND, **_NAMES, "managedResources": [{"name": GPU}]},

@@ -1,4 +1,5 @@
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -39,6 +40,12 @@ def test_pods_without_requests_are_load_too() -> None:
     assert LeastLoaded().pick(pod(), [room("a", {"pods": "1"}), room("b")]).name == "b"
 
 
+def test_a_label_without_a_value_means_the_pods_own() -> None:
+    rooms = [room("x", labels={"disk": "hdd"}), room("y", labels={"disk": "ssd"})]
+    assert PreferLabel("disk").pick(replace(pod(), labels={"disk": "ssd"}), rooms).name == "y"
+    assert PreferLabel("disk").pick(pod(), rooms).name == "x", "without the label it prefers nothing"
+
+
 def test_prefer_label_prefers_then_spares() -> None:
     rooms = [
         room("a"),
@@ -60,8 +67,7 @@ def test_prefer_label_prefers_then_spares() -> None:
         ("", {}, "there are: random"),
         ("random", {"label": "a=b"}, "policy random takes no options"),
         ("prefer-label", {}, "needs --option label=KEY=VALUE"),
-        ("prefer-label", {"label": "disk"}, "KEY=VALUE expected"),
-        ("prefer-label", {"label": "=ssd"}, "KEY=VALUE expected"),
+        ("prefer-label", {"label": "=ssd"}, "KEY or KEY=VALUE expected"),
         ("prefer-label", {"label": "a=b", "weight": "1"}, "--option weight: policy prefer-label takes label"),
     ],
 )

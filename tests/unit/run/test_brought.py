@@ -103,7 +103,7 @@ def test_a_configuration_that_cannot_be_read_is_told_at_once(tmp_path: Path, con
     path = tmp_path / "config.yaml"
     if content:
         path.write_bytes(content)
-    with pytest.raises(InputError, match=r"--scheduler-config .*config\.yaml: cannot be read: "):
+    with pytest.raises(InputError, match=r"config\.yaml: cannot be read: "):
         bring([], [], path)
 
 
