@@ -122,8 +122,10 @@ class _Build:
         """Put changed modules in the place of the original ones."""
         changed = {name: dict(files) for name, files in self._changed.items()}
         originals = {name: self._original(name, folder) for name in {KUBERNETES, *changed}}
+        version = self._release.version
         for name, files in changed.items():
-            changed_sources.check(files, originals[name], self._release.version)
+            changed[name] = changed_sources.edited(files, originals[name], version, folder / "edited")
+            changed_sources.check(changed[name], originals[name], version)
         changed.setdefault(KUBERNETES, {}).update(self._traced(changed.get(KUBERNETES, {}), originals, folder))
         for name, files in changed.items():
             place = folder / "modules" / name.replace("/", "_")

@@ -5,10 +5,13 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
+import yaml
+
 from harness.errors import InputError
 from harness.scenario.words import listed
 
 KUBERNETES = "k8s.io/kubernetes"
+EDITS = ".edits.yaml"
 _STAGING = PurePosixPath("staging/src")
 _STAGED_PARTS = 4
 _NEAR = 3
@@ -30,13 +33,53 @@ def read(folder: Path) -> Changed:
         path = PurePosixPath(file.relative_to(folder.resolve()).as_posix())
         if len(path.parts) == 1 and path.suffix != ".go":
             continue
-        module, inside = _placed(path)
+        meant = path.with_name(path.name.removesuffix(EDITS))
+        module, inside = _placed(meant)
         changed.setdefault(module, {})[inside] = file
     if not changed:
         raise InputError(
             f"{folder}: no changed files there; lay them out as in Kubernetes' source tree: pkg/scheduler/scheduler.go"
         )
     return changed
+
+
+def edited(
+    changed: Mapping[PurePosixPath, Path], original: Path, version: str, into: Path
+) -> dict[PurePosixPath, Path]:
+    """Return the changed files, those made that are told by edits: FILE.edits.yaml lists what is replaced in FILE.
+
+    An edit says only what differs, so one may fit several releases; its old text has to be there exactly once.
+
+    Raises:
+        InputError: an edit is none, or does not fit this release.
+    """
+    made = {}
+    for path, file in changed.items():
+        if not file.name.endswith(EDITS):
+            made[path] = file
+            continue
+        source = original / path
+        if not source.is_file():
+            raise InputError(f"{file}: Kubernetes {version} has no {path}; near ones: {listed(_near(path, original))}")
+        target = into / str(path).replace("/", "_")
+        into.mkdir(parents=True, exist_ok=True)
+        target.write_text(_applied(source.read_text(encoding="utf-8"), file, version), encoding="utf-8")
+        made[path] = target
+    return made
+
+
+def _applied(text: str, file: Path, version: str) -> str:
+    edits = yaml.safe_load(file.read_text(encoding="utf-8"))
+    if not isinstance(edits, list) or not all(isinstance(one, dict) and {"old", "new"} == one.keys() for one in edits):
+        raise InputError(f"{file}: a list of {{old: …, new: …}} expected")
+    for number, edit in enumerate(edits, start=1):
+        count = text.count(edit["old"])
+        if count != 1:
+            raise InputError(
+                f"{file}: edit {number}: its old text is {count} times in Kubernetes {version}, once expected"
+            )
+        text = text.replace(edit["old"], edit["new"])
+    return text
 
 
 def check(changed: Mapping[PurePosixPath, Path], original: Path, version: str) -> None:

@@ -1,0 +1,94 @@
+"""Pages without TLS, and when a server counts as ready."""
+
+import contextlib
+import http.server
+import socket
+import threading
+from collections.abc import Iterator, Mapping
+
+import pytest
+
+from harness.cluster.embedded.loopback import PlainPages
+from harness.errors import ClusterError
+
+
+@contextlib.contextmanager
+def serving(pages: Mapping[str, tuple[int, str]]) -> Iterator[PlainPages]:
+    """Serve pages on loopback; what is not among them is not found."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            status, text = pages.get(self.path, (404, "no such page"))
+            self.send_response(status)
+            self.end_headers()
+            self.wfile.write(text.encode())
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class calls it so
+            """Say nothing."""
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            yield PlainPages(server.server_address[1])
+        finally:
+            server.shutdown()
+            thread.join()
+
+
+OK, BUSY, BROKEN = (200, "ok"), (503, "not yet"), (500, "broken")
+
+
+@pytest.mark.parametrize(
+    ("pages", "ready"),
+    [
+        ({"/readyz": OK}, True),
+        ({"/readyz": OK, "/healthz": BROKEN}, True),
+        ({"/healthz": OK}, True),
+        ({"/readyz": BUSY, "/healthz": OK}, False),
+        ({"/readyz": BROKEN}, False),
+        ({"/healthz": BUSY}, False),
+        ({"/metrics": OK}, False),
+        ({"/readyz": (204, "")}, False),
+        ({"/readyz": (302, ""), "/healthz": OK}, False),
+    ],
+)
+def test_ready_is_what_says_so_and_without_that_page_what_is_healthy(
+    pages: dict[str, tuple[int, str]], ready: bool
+) -> None:
+    with serving(pages) as served:
+        assert served.is_ready() is ready
+
+
+def test_nobody_listening_is_not_ready() -> None:
+    with serving({"/readyz": OK}) as served:
+        assert served.is_ready()
+    assert not served.is_ready()
+    assert not served.is_ok("/readyz")
+
+
+def test_a_server_that_speaks_something_else_is_not_ready() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def greet() -> None:
+            for _ in range(2):
+                connection, _address = server.accept()
+                with connection:
+                    connection.recv(4096)
+                    connection.sendall(b"SSH-2.0-somebody\r\n")
+
+        thread = threading.Thread(target=greet)
+        thread.start()
+        pages = PlainPages(server.getsockname()[1])
+        assert not pages.is_ready()
+        with pytest.raises(ClusterError, match=r"http://127\.0\.0\.1:\d+/metrics: "):
+            pages.get("/metrics")
+        thread.join()
+
+
+def test_a_page_is_read_without_tls_and_its_address_says_so() -> None:
+    with serving({"/metrics": (200, "a 1\nä 2\n"), "/odd": (403, "no\n" * 200 + "not yours\n")}) as served:
+        assert served.get("/metrics") == "a 1\nä 2\n"
+        with pytest.raises(ClusterError, match=r"http://127\.0\.0\.1:\d+/odd: 403 (?s:.*)not yours$") as caught:
+            served.get("/odd")
+    assert len(str(caught.value)) < 400
