@@ -1,13 +1,14 @@
 """Options that bring something of the user's own: an extender, its entry, a scheduler's configuration, faults."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import click
 
+from harness.errors import InputError
 from harness.run.brought import Brought, bring, fault
 from harness.scenario.faults import Fault
 
@@ -31,6 +32,39 @@ class Own:
         named = tuple(name for name, given in chosen.items() if given)
         extender = self.faults or mine.extenders or mine.scheduler_config
         return named or (("extender",) if extender else ())
+
+    def check(self, variants: Iterable[str]) -> None:
+        """Refuse what none of the variants would use: it would be left out without a word.
+
+        Raises:
+            InputError: something was brought in vain; says for which variant it is.
+        """
+        chosen = set(variants)
+        mine = self.brought
+        for option, given in (
+            ("--extender", mine.extenders),
+            ("--fault", self.faults),
+            ("--scheduler-config", mine.scheduler_config),
+            ("--manifest", mine.manifest),
+            ("--scheduler", mine.scheduler),
+            ("--plugin", mine.plugins),
+            ("--controller", mine.controller),
+        ):
+            users = USED_BY[option]
+            if given and not chosen.intersection(users):
+                named = ", ".join(sorted(chosen))
+                raise InputError(f"{option}: variant {named} does not use it; it is for {' and '.join(users)}")
+
+
+USED_BY = {
+    "--extender": ("extender", "second-scheduler"),
+    "--fault": ("extender", "second-scheduler"),
+    "--scheduler-config": ("extender", "second-scheduler", "framework-plugin", "rebuilt-scheduler"),
+    "--manifest": ("second-scheduler",),
+    "--scheduler": ("second-scheduler", "rebuilt-scheduler"),
+    "--plugin": ("framework-plugin",),
+    "--controller": ("controller",),
+}
 
 
 def bring_options(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -116,6 +116,7 @@ def run(
     """
     chosen = [_broken(scenario, own.faults) for scenario in choose(scenarios, sizes, labels, all_sizes=all_sizes)]
     plan = _plan(chosen, variants or own.variants(), range(seed, seed + repeat))
+    own.check({planned.variant for planned in plan})
     spec = ClusterSpec(kubernetes=kubernetes, binaries=controlplane_bin)
     make_provider(provider).prepare(spec)
     done: list[RunSummary] = []

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from harness.cluster.base import ClusterSpec, Program
+from harness.cluster.embedded.releases import release
 from harness.cluster.furnish import furnished
 from harness.cluster.nodes import NODES, node_object
 from harness.cluster.reset import Baseline
@@ -98,7 +99,7 @@ class FakeCluster:
     def __init__(self, folder: Path, name: str = "fake", kube: FakeKube | None = None) -> None:
         self.name = name
         self.kube = kube or FakeKube()
-        self.versions: Mapping[str, str] = {"kubernetes": "0.0.0"}
+        self.versions: Mapping[str, str] = {"kubernetes": release(None).version}
         self.kubeconfig = folder / "admin.kubeconfig"
         self.scheduler_kubeconfig = folder / "kube-scheduler.kubeconfig"
         for path in (self.kubeconfig, self.scheduler_kubeconfig):

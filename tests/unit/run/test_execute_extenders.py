@@ -92,7 +92,7 @@ def test_the_traffic_of_a_run_is_part_of_its_record(bench: Bench) -> None:
     (told,) = record.extenders
     assert (told.name, told.subject, told.tapped) == ("mine", "ref:pass-through", True)
     taped = cassette.read(record.path)
-    assert (taped.header["scenario"], taped.header["kubernetes"]) == ("made", "0.0.0")
+    assert (taped.header["scenario"], taped.header["kubernetes"]) == ("made", release(None).version)
     assert [one.kind for one in taped.calls] == ["filter"]
     logs = {path.name for path in (record.path / "logs").iterdir()}
     assert {"extender-mine.log", "tap-mine.log"} <= logs
