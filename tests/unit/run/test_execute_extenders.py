@@ -9,6 +9,7 @@ from typing import Any
 import psutil
 import pytest
 
+from harness.cluster.embedded.releases import release
 from harness.errors import ClusterError, SchedulerDied, StepError
 from harness.expect.judge import judge
 from harness.extender.cassette import file as cassette
