@@ -15,7 +15,7 @@ ACCOUNT: Object = {
 RIGHTS: Object = {
     "apiVersion": "rbac.authorization.k8s.io/v1",
     "kind": "ClusterRoleBinding",
-    "metadata": {"name": "mine", "namespace": "means-nothing"},
+    "metadata": {"name": "mine"},
 }
 SETTINGS: Object = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "settings"}}
 ALL = [ACCOUNT, RIGHTS, SETTINGS]

@@ -67,23 +67,34 @@ def test_nobody_listening_is_not_ready() -> None:
     assert not served.is_ok("/readyz")
 
 
-def test_a_server_that_speaks_something_else_is_not_ready() -> None:
+@contextlib.contextmanager
+def greeting() -> Iterator[PlainPages]:
+    """Answer everybody, but not in HTTP."""
     with socket.create_server(("127.0.0.1", 0)) as server:
 
         def greet() -> None:
-            for _ in range(2):
-                connection, _address = server.accept()
-                with connection:
-                    connection.recv(4096)
-                    connection.sendall(b"SSH-2.0-somebody\r\n")
+            # The end of the listener is the end of the loop.
+            with contextlib.suppress(OSError):
+                while True:
+                    connection, _address = server.accept()
+                    with connection:
+                        connection.recv(4096)
+                        connection.sendall(b"SSH-2.0-somebody\r\n")
 
         thread = threading.Thread(target=greet)
         thread.start()
-        pages = PlainPages(server.getsockname()[1])
+        try:
+            yield PlainPages(server.getsockname()[1])
+        finally:
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join()
+
+
+def test_a_server_that_speaks_something_else_is_not_ready() -> None:
+    with greeting() as pages:
         assert not pages.is_ready()
         with pytest.raises(ClusterError, match=r"http://127\.0\.0\.1:\d+/metrics: "):
             pages.get("/metrics")
-        thread.join()
 
 
 def test_a_page_is_read_without_tls_and_its_address_says_so() -> None:
