@@ -88,48 +88,7 @@ def bring_options(command: Callable[..., Any]) -> Callable[..., Any]:
         brought = bring(extenders, entries, scheduler_config, tap=not no_tap, more=more)
         return command(*arguments, own=Own(brought, tuple(map(fault, faults))), **others)
 
-    config_file = click.Path(path_type=Path, dir_okay=False)
-    for option in reversed(
-        (
-            extender_option,
-            entry_option,
-            click.option(
-                "--scheduler-config",
-                type=config_file,
-                help="KubeSchedulerConfiguration, also a legacy one or a Policy: it is translated.",
-            ),
-            click.option(
-                "--fault",
-                "faults",
-                multiple=True,
-                metavar="FAULT",
-                help="Break calls: status,status=500,verb=filter,share=0.3. Repeatable.",
-            ),
-            click.option(
-                "--manifest",
-                type=config_file,
-                help="How a second scheduler is deployed: who it is, its rights, its configuration.",
-            ),
-            click.option(
-                "--scheduler",
-                metavar="PROGRAM",
-                help="Program of the second scheduler: cmd:…, go:DIR; or source:DIR, changed sources of Kubernetes.",
-            ),
-            click.option(
-                "--plugin",
-                "plugins",
-                multiple=True,
-                metavar="SOURCE",
-                help="Plugin to compile into kube-scheduler: go:DIR[:pkg.New]. Repeatable.",
-            ),
-            click.option(
-                "--controller", metavar="SUBJECT", help="Scheduler written as a controller: ref:POLICY, cmd:…, go:DIR."
-            ),
-            click.option(
-                "--no-tap", is_flag=True, help="Let the scheduler call the extender directly; nothing is seen."
-            ),
-        )
-    ):
+    for option in reversed(OPTIONS):
         with_own = option(with_own)
     return with_own
 
@@ -147,4 +106,43 @@ entry_option = click.option(
     multiple=True,
     metavar="KEY=VALUE",
     help="Key of the extenders[] entry: nodeCacheCapable=true. Repeatable.",
+)
+
+_FILE = click.Path(path_type=Path, dir_okay=False)
+OPTIONS = (
+    extender_option,
+    entry_option,
+    click.option(
+        "--scheduler-config",
+        type=_FILE,
+        help="KubeSchedulerConfiguration, also a legacy one or a Policy: it is translated.",
+    ),
+    click.option(
+        "--fault",
+        "faults",
+        multiple=True,
+        metavar="FAULT",
+        help="Break calls: status,status=500,verb=filter,share=0.3. Repeatable.",
+    ),
+    click.option(
+        "--manifest",
+        type=_FILE,
+        help="How a second scheduler is deployed: who it is, its rights, its configuration.",
+    ),
+    click.option(
+        "--scheduler",
+        metavar="PROGRAM",
+        help="Program of the second scheduler: cmd:…, go:DIR; or source:DIR, changed sources of Kubernetes.",
+    ),
+    click.option(
+        "--plugin",
+        "plugins",
+        multiple=True,
+        metavar="SOURCE",
+        help="Plugin to compile into kube-scheduler: go:DIR[:pkg.New]. Repeatable.",
+    ),
+    click.option(
+        "--controller", metavar="SUBJECT", help="Scheduler written as a controller: ref:POLICY, cmd:…, go:DIR."
+    ),
+    click.option("--no-tap", is_flag=True, help="Let the scheduler call the extender directly; nothing is seen."),
 )

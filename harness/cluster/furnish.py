@@ -4,6 +4,7 @@ import contextlib
 from collections.abc import Iterator, Sequence
 
 from harness.cluster.reset import Baseline, Key
+from harness.errors import ApiError, ClusterError
 from harness.kube import Kube, Object
 
 
@@ -21,6 +22,12 @@ def furnished(kube: Kube, baseline: Baseline, objects: Sequence[Object]) -> Iter
             made = kube.create(item, namespace or "default")
             key = Key(resource, namespace, made["metadata"]["name"])
             baseline.keep(key)
-            stack.callback(kube.delete, resource.path(namespace, key.name), grace_seconds=0)
+            stack.callback(_remove, kube, resource.path(namespace, key.name))
             stack.callback(baseline.forget, key)
         yield
+
+
+def _remove(kube: Kube, path: str) -> None:
+    # A server that is gone has taken its objects along.
+    with contextlib.suppress(ApiError, ClusterError):
+        kube.delete(path, grace_seconds=0)

@@ -28,6 +28,8 @@ def with_token(source: Path, path: Path, token: str) -> Path:
 
 def _save(path: Path, document: dict[str, Any]) -> Path:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    # A file that was there already keeps its mode unless told.
+    os.fchmod(descriptor, 0o600)
     with os.fdopen(descriptor, "w") as stream:
         json.dump(document, stream, indent=2)
     return path

@@ -15,7 +15,8 @@ from harness.scenario.expectations_extender import Traced
 
 TRACE = "trace.jsonl"
 ARGUMENTS = "plugin-arguments.json"
-_CALLS_SHOWN_MAX = 60
+_CALLS_SHOWN_MAX = 100
+_PASSED = ("Success", "Skip")
 
 
 def calls_of(record: Record, pod: PodHistory) -> tuple[TraceCall, ...]:
@@ -52,7 +53,13 @@ def traced(expectation: Traced, record: Record, peers: Sequence[Record] = ()) ->
 def _misread(expectation: Traced, record: Record) -> list[str]:
     """Return what the plugin understood otherwise than expected."""
     file = record.path / ARGUMENTS
-    told = orjson.loads(file.read_bytes()).get(expectation.plugin) or {} if file.exists() else {}
+    try:
+        every = orjson.loads(file.read_bytes()) if file.exists() else {}
+    except orjson.JSONDecodeError as error:
+        raise RecordError(
+            f"{file}:{error.lineno}: broken JSON; the record is damaged, run the scenario again"
+        ) from error
+    told = every.get(expectation.plugin) or {}
     return [
         f"argument {key}: {value!r} expected, {told.get(key)!r} seen"
         for key, value in expectation.arguments.items()
@@ -67,19 +74,22 @@ def _contradiction(expectation: Traced, record: Record, pod: PodHistory) -> str 
     if -1 in places or places != sorted(places):
         return f"{pod.name} went through {listed(order, len(order)) or 'nothing'}"
     for point, code in expectation.codes.items():
-        seen = {call.code for call in calls if call.point == point}
+        seen = {one for call in calls if call.point == point for one in call.codes or (call.code,)}
         if code not in seen:
             return f"{pod.name}: {point} answered {listed(sorted(seen)) or 'nothing'}"
     return None
 
 
 def done_by_plugins(record: Record, pod: PodHistory) -> list[str]:
-    """Return one line per call of a plugin in the pod's last attempt, those that did more than pass first of all."""
+    """Return one line per call of a plugin in the pod's last attempt; of very many only those that did not pass."""
     calls = calls_of(record, pod)
     if not calls:
         return []
     last = max(call.attempt for call in calls)
-    lines = [_line(call) for call in calls if call.attempt == last]
+    made = [call for call in calls if call.attempt == last]
+    if len(made) > _CALLS_SHOWN_MAX:
+        made = [call for call in made if call.code not in _PASSED] or made
+    lines = [_line(call) for call in made]
     head = [f"attempt {last} of {last}:"] if last > 1 else []
     return [*head, *limited(lines, _CALLS_SHOWN_MAX)]
 

@@ -42,6 +42,11 @@ class Metrics:
         """The names of all series; a counter that was never used has none."""
         return frozenset(sample.name for sample in self.samples)
 
+    @functools.cached_property
+    def schedulers(self) -> frozenset[str]:
+        """The schedulers that told something."""
+        return frozenset(sample.scheduler for sample in self.samples)
+
     def matching(self, name: str, labels: Mapping[str, str]) -> tuple[Sample, ...]:
         """Return the series of a name that have these labels, perhaps among others."""
         return tuple(

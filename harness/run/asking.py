@@ -25,7 +25,7 @@ def asking(item: Object, scheduler: str | None) -> Object:
 
 def _with_scheduler(part: Object, path: tuple[str, ...], scheduler: str) -> Object:
     if not path:
-        return {"schedulerName": scheduler, **part}
+        return part if part.get("schedulerName") else {**part, "schedulerName": scheduler}
     below = part.get(path[0])
     if not isinstance(below, dict):
         return part

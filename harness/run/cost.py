@@ -4,12 +4,12 @@ import contextlib
 
 import psutil
 
-from harness.variant.base import Installed
+from harness.variant.base import Installed, by_process
 
 
 def cpu_seconds(installed: Installed) -> dict[str, float]:
     """Return the CPU seconds that each part has used since it was started; a part that is gone is left out."""
-    pids = {name: scheduler.pid for name, scheduler in installed.schedulers.items()}
+    pids = {name: scheduler.pid for name, scheduler in by_process(installed).items()}
     if installed.traffic:
         for one in installed.traffic.extenders:
             if one.running.child:

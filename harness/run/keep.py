@@ -14,7 +14,7 @@ from harness.errors import ClusterError
 from harness.plugin.trace import read as read_trace
 from harness.record.write import RecordWriter
 from harness.scenario.model import Scenario
-from harness.variant.base import Installed
+from harness.variant.base import Installed, by_process
 
 # In YAML, JSON, and JSON within JSON: the name, what separates it from its value, and a value in base64.
 _KEY_DATA = re.compile(r"""(keyData\\*["']?\s*[:=]\s*\\*["']?)[A-Za-z0-9+/=_-]+""")
@@ -49,7 +49,7 @@ def trace(writer: RecordWriter, installed: Installed, began_unix_ns: int) -> Non
 def metrics(writer: RecordWriter, name: str, installed: Installed) -> list[str]:
     """Write the metrics of every scheduler; return a warning for each that does not tell them."""
     pages, warnings = [], []
-    for scheduler_name, scheduler in installed.schedulers.items():
+    for scheduler_name, scheduler in by_process(installed).items():
         try:
             pages.append(f"# scheduler: {scheduler_name}\n{scheduler.page('/metrics')}")
         except ClusterError as error:

@@ -56,6 +56,15 @@ class Installed:
     trace: Path | None = None
 
 
+def by_process(installed: Installed) -> dict[str, Scheduler]:
+    """Return every scheduler process once; one with several profiles goes by all of its names."""
+    names: dict[int, list[str]] = {}
+    for name, scheduler in installed.schedulers.items():
+        names.setdefault(id(scheduler), []).append(name)
+    processes = {id(scheduler): scheduler for scheduler in installed.schedulers.values()}
+    return {", ".join(names[key]): scheduler for key, scheduler in processes.items()}
+
+
 class SchedulerVariant(Protocol):
     """**Protocol**: a way to schedule."""
 

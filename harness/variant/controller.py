@@ -1,7 +1,6 @@
 """A scheduler written as a controller: it watches pods that ask for it, picks a node and creates the Binding."""
 
 import contextlib
-import shlex
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,11 +9,13 @@ from urllib.parse import parse_qsl
 import yaml
 
 from harness.cluster.base import Cluster, Program
+from harness.controller.policies import policy
 from harness.errors import ClusterError, InputError, VariantError
 from harness.extender.subject.program import program_of as built
 from harness.scenario.words import shown
 from harness.variant.base import NOTHING_BROUGHT, Installed, Setup
 from harness.variant.config import runs_schedulers
+from harness.variant.program import command_words
 
 NAME = "controller-scheduler"
 FALLBACK = "ref:least-loaded"
@@ -57,9 +58,7 @@ def controller_program(text: str, seed: int) -> Program:
         case "ref":
             return _reference(rest, seed)
         case "cmd":
-            words = tuple(shlex.split(rest))
-            if not words:
-                raise InputError(f"{text}: a command expected")
+            words = command_words(text, rest)
             told = any("{port}" in word for word in words)
             return Program(words, env, takes_flags=False, guarded=True, serves="http" if told else "nothing")
         case "go":
@@ -69,10 +68,13 @@ def controller_program(text: str, seed: int) -> Program:
 
 
 def _reference(rest: str, seed: int) -> Program:
-    policy, _, query = rest.partition("?")
-    options = [word for key, value in parse_qsl(query) for word in ("--option", f"{key}={value}")]
+    name, _, query = rest.partition("?")
+    given = dict(parse_qsl(query, keep_blank_values=True))
+    # Said now, rather than by a process that does not come up.
+    policy(name, seed, given)
+    options = [word for key, value in given.items() for word in ("--option", f"{key}={value}")]
     command = (
-        *(sys.executable, "-m", "harness.controller", policy),
+        *(sys.executable, "-m", "harness.controller", name),
         *("--scheduler-name", NAME, "--kubeconfig", "{kubeconfig}", "--port", "{port}", "--seed", str(seed)),
         *options,
     )

@@ -9,8 +9,23 @@ from harness.errors import InputError, VariantError
 from harness.extender.subject.program import program_of as built
 from harness.scenario.words import shown
 
-FORMS = "cmd:COMMAND, go:FOLDER, source:FOLDER"
+FORMS = "cmd:COMMAND, go:FOLDER"
 MARKS = ("{config}", "{port}", "{kubeconfig}")
+
+
+def command_words(text: str, command: str) -> tuple[str, ...]:
+    """Return the words of a command as a shell would split them.
+
+    Raises:
+        InputError: there are none, or a quote is not closed.
+    """
+    try:
+        words = tuple(shlex.split(command))
+    except ValueError as error:
+        raise InputError(f"{text}: {error}; close it") from None
+    if not words:
+        raise InputError(f"{text}: a command expected")
+    return words
 
 
 def program_of(text: str | None, versions: Mapping[str, str]) -> Program | None:
@@ -27,9 +42,7 @@ def program_of(text: str | None, versions: Mapping[str, str]) -> Program | None:
     kind, _, rest = text.partition(":")
     match kind:
         case "cmd":
-            words = tuple(shlex.split(rest))
-            if not words:
-                raise InputError(f"{text}: a command expected")
+            words = command_words(text, rest)
             own = any(mark in word for word in words for mark in MARKS)
             return Program(words, takes_flags=not own, guarded=True)
         case "go":

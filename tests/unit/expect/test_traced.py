@@ -184,8 +184,8 @@ def test_of_several_attempts_the_last_is_told(tmp_path: Path) -> None:
 
 
 def test_many_calls_are_cut_and_that_is_told(tmp_path: Path) -> None:
-    lines = plugins_did(tmp_path, *(call("Filter", node=f"n{number}") for number in range(70)))
-    assert len(lines) == 61
+    lines = plugins_did(tmp_path, *(call("Filter", node=f"n{number}") for number in range(110)))
+    assert len(lines) == 101
     assert lines[-1] == "and 10 more like these"
 
 

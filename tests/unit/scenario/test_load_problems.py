@@ -127,7 +127,7 @@ def test_nodes(tmp_path: Path, text: str, problem: str) -> None:
             [
                 (
                     'sample.yaml:7: variants[0]: unknown variant "defalt"; did you mean "default"? '
-                    "known: default, extender, second-scheduler, framework-plugin, controller"
+                    "known: default, extender, second-scheduler, framework-plugin, controller, rebuilt-scheduler"
                 )
             ],
         ),

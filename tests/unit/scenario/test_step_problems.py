@@ -10,7 +10,7 @@ OPS = (
 )
 KINDS = (
     "count, placement, onlyOn, neverOn, distribution, spread, pending, staysPending, timing, "
-    "sameAs, calls, attempts, findings, metric, log, invariant"
+    "sameAs, calls, attempts, findings, metric, trace, log, invariant"
 )
 
 
@@ -37,7 +37,7 @@ def expectation(text: str) -> str:
             "{op: createPods, count: 1, cuont: 2}",
             (
                 'steps[1].cuont: unknown field; did you mean "count"? '
-                "createPods accepts: count, name, labels, requests, spec, namespace"
+                "createPods accepts: count, name, labels, annotations, requests, spec, namespace"
             ),
         ),
         (
@@ -176,7 +176,7 @@ def test_file_and_objects_at_once(tmp_path: Path) -> None:
             "{kind: timing, measure: createToBound, atMost: 2, relativeTo: defualt}",
             (
                 'expect[0].relativeTo: unknown variant "defualt"; did you mean "default"? '
-                "known: default, extender, second-scheduler, framework-plugin, controller"
+                "known: default, extender, second-scheduler, framework-plugin, controller, rebuilt-scheduler"
             ),
         ),
         (

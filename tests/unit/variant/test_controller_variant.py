@@ -63,9 +63,11 @@ def test_a_reference_is_our_own_module_told_where_everything_is() -> None:
 
 
 def test_options_of_a_reference_are_passed_on() -> None:
-    program = controller_program("ref:prefer-label?label=disk%3Dssd&other=1", 0)
+    program = controller_program("ref:prefer-label?label=disk%3Dssd", 0)
     assert program.command[3] == "prefer-label"
-    assert option_words(program) == ["label=disk=ssd", "other=1"]
+    assert option_words(program) == ["label=disk=ssd"]
+    with pytest.raises(InputError, match="--option other: policy prefer-label takes label"):
+        controller_program("ref:prefer-label?label=a&other=1", 0)
     assert option_words(controller_program("ref:prefer-label?label=disk=ssd", 0)) == ["label=disk=ssd"]
     assert option_words(controller_program("ref:random", 0)) == []
 
