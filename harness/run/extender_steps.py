@@ -59,5 +59,5 @@ def _calls_missing(step: steps.Await, stage: Stage) -> Until:
 
 def _traffic(stage: Stage) -> Traffic:
     if stage.traffic is None:
-        raise StepError("no extender is installed; the step makes sense with variant extender only")
+        raise StepError("no extender is installed; the step is for variants that have one")
     return stage.traffic

@@ -24,7 +24,7 @@ _VARYING = (
     (re.compile(r"\s+"), " "),
     # Memory in `harness list`, milliseconds in a comparison.
     (re.compile(r"\d+ (?=<path>)"), ""),
-    (re.compile(r"^(\S+ \S+ \S+ \d+/\d+ \d+ \d+) .*"), r"\1"),
+    (re.compile(r"^(\S+ \S+ \d+/\d+ \d+ \d+ \d+) .*"), r"\1"),
 )
 
 
@@ -112,5 +112,9 @@ def _behind_make(command: str) -> str:
     if command != "make run":
         return command
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    (variants,) = re.findall(r"^VARIANTS := (.*)$", makefile, re.MULTILINE)
     (recipe,) = re.findall(r"^run:.*\n\t\$\(BIN\)/(harness run .*)$", makefile, re.MULTILINE)
-    return str(recipe)
+    chosen = " ".join(f"--variant {name}" for name in variants.split())
+    spelt = str(recipe).replace("$(addprefix --variant ,$(VARIANTS))", chosen)
+    # make tells what it runs.
+    return f"echo .venv/bin/{spelt}; {spelt}"
