@@ -75,7 +75,9 @@ def start(tmp_path: Path) -> Start:
             text += f"\nclientConnection: {{kubeconfig: {kubeconfig}}}\n"
         config.write_text(text)
         program = binaries_for(ClusterSpec(kubernetes=release.version)).program
-        process.run([str(program), "kube-scheduler", f"--config={config}", f"--write-config-to={written}"])
+        # Without a port: it would listen on every address, and two of them would be in each other's way.
+        options = [f"--config={config}", f"--write-config-to={written}", "--secure-port=0"]
+        process.run([str(program), "kube-scheduler", *options])
         return written.read_text()
 
     return start

@@ -38,7 +38,18 @@ def test_two_workers_have_two_clusters_at_once(pytester: pytest.Pytester, monkey
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
     pytester.makepyfile(test_it=TESTS)
     (pytester.path / "small.yaml").write_text(SCENARIO)
-    options = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest", "-W", "error", "-n", "2")
+    options = (
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:hypothesispytest",
+        "-W",
+        "error",
+        "-n",
+        "2",
+        "--sched-variant",
+        "default",
+    )
     result = pytester.runpytest_subprocess(*options, timeout=300)
     result.assert_outcomes(passed=2)
     servers = {(pytester.path / f"server-{number}").read_text() for number in (0, 1)}

@@ -106,7 +106,7 @@ def test_a_step_about_extenders_is_handed_to_them_and_noted(
     ],
 )
 def test_without_an_extender_such_a_step_makes_no_sense(tmp_path: Path, step: dict[str, Any]) -> None:
-    with pytest.raises(StepError, match="no extender is installed; the step makes sense with variant extender only"):
+    with pytest.raises(StepError, match="no extender is installed; the step is for variants that have one"):
         Bench(tmp_path, None).order(**step)
 
 
