@@ -1,6 +1,7 @@
 """An extender or a tap that dies in the middle of a run costs no verdict, no record and no process."""
 
 import os
+import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -67,8 +68,11 @@ def test_a_killed_extender_is_told_and_the_run_is_judged(session: Session, tmp_p
         assert [verdict.kind for verdict in judge(record) if not verdict.ok] == ["count"]
         assert any("extender stranger ended during the run" in warning for warning in record.meta.warnings)
         refused = [pod for pod in record.pods if pod.name.startswith("after")]
-        assert all("connection refused" in (pod.condition.message if pod.condition else "") for pod in refused)
-        assert {call.pod for call in record.calls} == {"default/before-1", "default/before-2"}
+        # The very first call may come before the tap has noticed, and is cut off instead.
+        lost = re.compile("connection refused|EOF|connection reset by peer")
+        assert all(lost.search(pod.condition.message if pod.condition else "") for pod in refused)
+        answered = {call.pod for call in record.calls if call.ending == "answered"}
+        assert answered == {"default/before-1", "default/before-2"}
         # The next run gets it back.
         again = read(session.run(load(tmp_path / "two-waves.yaml").at(None), "extender"))
         assert all(verdict.ok for verdict in judge(again))
