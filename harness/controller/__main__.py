@@ -9,15 +9,14 @@ import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness import lifeline
 from harness.controller.pages import LOOPBACK, Pages
 from harness.controller.policies import POLICIES, Policy, policy
 from harness.controller.scheduler import Controller
 from harness.errors import HarnessError, InputError
 from harness.kube import Kube
 
-LIFELINE_VARIABLE = "HARNESS_LIFELINE"
 NOT_CONNECTED = "not connected yet"
-_STDIN = 0
 _OK, _NOT_READY = 200, 503
 
 
@@ -34,7 +33,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     stop = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop.set())
-    _hold_lifeline()
+    lifeline.hold()
     try:
         options = dict(_option(text) for text in given.option)
         _serve(given, policy(given.policy, given.seed, options), options, stop)
@@ -91,19 +90,6 @@ def _option(text: str) -> tuple[str, str]:
     if not (key and equals):
         raise InputError(f"--option {text}: K=V expected")
     return key, value
-
-
-def _hold_lifeline() -> None:
-    """End this process with its starter, however that one ends: the kernel closes our standard input then."""
-    if os.environ.get(LIFELINE_VARIABLE) == "stdin":
-        threading.Thread(target=_await_end, name="lifeline", daemon=True).start()
-
-
-def _await_end() -> None:
-    # Read without Python's buffer: its lock, held by a waiting thread, would spoil an ordinary exit.
-    while os.read(_STDIN, 4096):
-        pass
-    os._exit(1)
 
 
 _TALKING = threading.Lock()

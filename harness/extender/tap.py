@@ -255,3 +255,20 @@ def _written(path: Path, key: str, data: str) -> Path:
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
         stream.write(text)
     return path
+
+
+def ended_calls(folder: Path) -> Iterator[str]:
+    """Yield the path of every call that a tap has written down as ended."""
+    paths: dict[int, str] = {}
+    try:
+        lines = (folder / CALLS).read_bytes().splitlines(keepends=True)
+    except FileNotFoundError:
+        return
+    for line in lines:
+        if not line.endswith(b"\n"):
+            return
+        call = json.loads(line)
+        if call["event"] == "begin":
+            paths[call["seq"]] = call["path"]
+        elif call["seq"] in paths:
+            yield paths[call["seq"]]

@@ -3,13 +3,12 @@
 import contextlib
 import datetime
 import shutil
+import socket
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
 from urllib.parse import urlsplit
-
-import orjson
 
 from harness import __version__
 from harness.clock import SYSTEM, WaitTimeoutError, wait_until
@@ -18,13 +17,12 @@ from harness.extender.cassette.file import CassetteWriter
 from harness.extender.cassette.finalize import finalize
 from harness.extender.entry import Entry
 from harness.extender.subject.start import Running
-from harness.extender.tap import Tap
+from harness.extender.tap import Tap, ended_calls
 from harness.record.call import CASSETTE, EXTENDERS, Extender, Notice
 from harness.record.write import RecordWriter
 from harness.scenario.faults import Fault
 
 SPOOL = "tap"
-CALLS = "calls.jsonl"
 CLOCK_SAMPLES = 8
 NOTICE_SECONDS = 10.0
 
@@ -190,6 +188,7 @@ class Traffic:
                 one.running.kill()
             else:
                 one.running.stop()
+            _await_refusal(one)
         return [one.name for one in chosen]
 
     def start(self, name: str | None) -> list[str]:
@@ -229,12 +228,32 @@ class Traffic:
 def _restart(one: Connected, seed: int) -> None:
     """Start an extender again, and wait until its tap has noticed: it refuses calls while the extender does."""
     one.running.restart(seed)
-    tap = one.tap
-    if tap is None or not tap.alive or any(fault.kind == "refuse" for fault in one.faults):
+    if not any(fault.kind == "refuse" for fault in one.faults):
+        _await_tap(one, listening=True)
+
+
+def _await_refusal(one: Connected) -> None:
+    """Wait until the tap refuses as its extender does; a connection of ours is what makes it look."""
+    if one.tap is None or not one.tap.alive:
         return
-    what = f"the tap of {one.name} listening again"
+    parts = urlsplit(one.tap.url)
+    with contextlib.suppress(OSError), socket.create_connection((parts.hostname, parts.port), NOTICE_SECONDS):
+        pass
+    _await_tap(one, listening=False)
+
+
+def _await_tap(one: Connected, *, listening: bool) -> None:
+    tap = one.tap
+    if tap is None or not tap.alive:
+        return
+    what = f"the tap of {one.name} {'listening again' if listening else 'refusing calls'}"
     try:
-        wait_until(lambda: tap.state()["listening"], what=what, timeout_seconds=NOTICE_SECONDS, poll_seconds=0.01)
+        wait_until(
+            lambda: tap.state()["listening"] is listening,
+            what=what,
+            timeout_seconds=NOTICE_SECONDS,
+            poll_seconds=0.01,
+        )
     except WaitTimeoutError as error:
         raise VariantError(f"{error}; its state: {tap.state()}") from error
 
@@ -277,20 +296,3 @@ def _stop_recording(one: Connected, tap: Tap) -> list[str]:
 def _require_own(one: Connected, op: str) -> None:
     if not one.running.restartable:
         raise StepError(f"{op}: extender {one.name} ({one.subject}) was not started by the harness")
-
-
-def ended_calls(folder: Path) -> Iterator[str]:
-    """Yield the path of every call that a tap has written down as ended."""
-    paths: dict[int, str] = {}
-    try:
-        lines = (folder / CALLS).read_bytes().splitlines(keepends=True)
-    except FileNotFoundError:
-        return
-    for line in lines:
-        if not line.endswith(b"\n"):
-            return
-        call = orjson.loads(line)
-        if call["event"] == "begin":
-            paths[call["seq"]] = call["path"]
-        elif call["seq"] in paths:
-            yield paths[call["seq"]]

@@ -1,19 +1,15 @@
 """`python -m harness.extender.serving TARGET --port N`: one extender in Python as a process of its own."""
 
 import argparse
-import os
 import sys
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
+from harness import lifeline
 from harness.errors import HarnessError, InputError
 from harness.extender.serving.app import App
 from harness.extender.serving.server import LOOPBACK, Server
 from harness.extender.serving.target import Given, resolve
-
-LIFELINE_VARIABLE = "HARNESS_LIFELINE"
-_STDIN = 0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -25,7 +21,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--kubeconfig", type=Path, help="the cluster, for extenders that bind or watch pods")
     parser.add_argument("--option", action="append", default=[], metavar="K=V", help="handed to the extender's maker")
     given = parser.parse_args(arguments)
-    _hold_lifeline()
+    lifeline.hold()
     try:
         options = dict(_option(text) for text in given.option)
         extender, routes = resolve(given.target, Given(given.seed, given.kubeconfig, options))
@@ -45,19 +41,6 @@ def _option(text: str) -> tuple[str, str]:
     if not (key and equals):
         raise InputError(f"--option {text}: K=V expected")
     return key, value
-
-
-def _hold_lifeline() -> None:
-    """End this process with its starter, however that one ends: the kernel closes our standard input then."""
-    if os.environ.get(LIFELINE_VARIABLE) == "stdin":
-        threading.Thread(target=_await_end, name="lifeline", daemon=True).start()
-
-
-def _await_end() -> None:
-    # Read without Python's buffer: its lock, held by a waiting thread, would spoil an ordinary exit.
-    while os.read(_STDIN, 4096):
-        pass
-    os._exit(1)
 
 
 if __name__ == "__main__":
