@@ -108,6 +108,11 @@ class Kube:
         settings.retries = False
         return cls(client.ApiClient(settings))
 
+    @property
+    def configuration(self) -> Any:
+        """Return how the official client reaches the server, for what it does better."""
+        return self._api.configuration
+
     def close(self) -> None:
         """Drop all idle connections."""
         self._pool.clear()
@@ -197,6 +202,12 @@ class Kube:
         """Open a watch that starts after `resource_version`."""
         query = {"watch": "true", "resourceVersion": resource_version, "allowWatchBookmarks": "true"}
         return Stream(self._send("GET", path, query=query, stream=True))
+
+    def log(self, path: str, query: Mapping[str, Any]) -> Iterator[bytes]:
+        """Yield what a container logs as it comes, until it ends."""
+        response = self._send("GET", f"{path}/log", query={**query, "follow": "true"}, stream=True)
+        while chunk := response.read1():
+            yield chunk
 
     def resources(self) -> Mapping[tuple[str, str], Resource]:
         """Return what the server knows, by (apiVersion, kind); asked once."""

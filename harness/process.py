@@ -263,6 +263,22 @@ def detach(command: Sequence[str], *, log: Path) -> "tuple[int, IO[str]]":
     return process.pid, process.stdout
 
 
+def family_cpu_seconds(pid: int) -> float | None:
+    """Return the CPU time of a process and of all that it started, None when it is gone."""
+    # Here and not above: few who start processes measure them.
+    import psutil  # noqa: PLC0415
+
+    total = 0.0
+    try:
+        for one in (process := psutil.Process(pid), *process.children(recursive=True)):
+            with contextlib.suppress(psutil.Error):
+                times = one.cpu_times()
+                total += times.user + times.system
+    except psutil.Error:
+        return None
+    return total
+
+
 def tail(log: Path, lines: int = TAIL_LINES) -> str:
     """Return the last lines of a log file, or a word that there is none."""
     try:

@@ -10,8 +10,7 @@ from typing import Any
 import click
 
 from harness.cli.bring import Own, bring_options
-from harness.cli.options import cluster_options, json_option
-from harness.cluster.base import ClusterSpec
+from harness.cli.options import ClusterChoice, cluster_options, json_option
 from harness.cluster.registry import provider as make_provider
 from harness.errors import HarnessError, InputError, ScenarioError
 from harness.expect.judge import judge
@@ -95,9 +94,7 @@ def run(
     out: Path | None,
     verbose: bool,
     own: Own,
-    provider: str,
-    kubernetes: str | None,
-    controlplane_bin: Path | None,
+    choice: ClusterChoice,
     as_json: bool,
 ) -> int:
     """Run scenarios on an ephemeral cluster and judge what happened.
@@ -110,6 +107,7 @@ def run(
       harness run twenty-pause --size class --repeat 3
       harness run scenarios/drain scenarios/priority -v
       harness run --label lab --json
+      harness run twenty-pause --cluster kind
       harness run twenty-pause --variant default --variant extender --extender ref:pass-through
       harness run twenty-pause --extender 'cmd:./my-extender {port}' --entry nodeCacheCapable=true
       harness run twenty-pause --extender go:./my-extender --fault status,status=500,verb=filter,share=0.3
@@ -117,11 +115,11 @@ def run(
     chosen = [_broken(scenario, own.faults) for scenario in choose(scenarios, sizes, labels, all_sizes=all_sizes)]
     plan = _plan(chosen, variants or own.variants(), range(seed, seed + repeat))
     own.check({planned.variant for planned in plan})
-    spec = ClusterSpec(kubernetes=kubernetes, binaries=controlplane_bin)
-    make_provider(provider).prepare(spec)
+    choice = choice.for_nodes(max(planned.scenario.node_count for planned in plan))
+    make_provider(choice.provider).prepare(choice.spec)
     done: list[RunSummary] = []
     failures: list[Failure] = []
-    with Session(provider, spec, out or runs_folder(), sys.argv, own.brought) as session:
+    with Session(choice.provider, choice.spec, out or runs_folder(), sys.argv, own.brought) as session:
         for result in _carry_out(plan, session):
             if isinstance(result, Failure):
                 failures.append(result)

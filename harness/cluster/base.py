@@ -11,12 +11,37 @@ from harness.scenario.nodes import NodeSpec
 
 
 @dataclass(frozen=True)
+class KindSpec:
+    """What a user can choose about a kind cluster; `workers` is how many nodes can be had at most."""
+
+    image: str | None = None
+    program: Path | None = None
+    config: Path | None = None
+    workers: int | None = None
+    keep: bool = False
+
+
+@dataclass(frozen=True)
+class ExistingSpec:
+    """What a user can choose about a cluster of their own, and what they allow to be done to it."""
+
+    context: str | None = None
+    allow_cluster_wide: bool = False
+    kwok_nodes: bool = False
+    confirmed: bool = False
+
+
+@dataclass(frozen=True)
 class ClusterSpec:
-    """What a user can choose about a cluster."""
+    """What a user can choose about a cluster; `nodes` is how many the scenarios declare that are to be run."""
 
     kubernetes: str | None = None
     binaries: Path | None = None
     name: str | None = None
+    nodes: int = 0
+    kubeconfig: Path | None = None
+    kind: KindSpec = KindSpec()
+    existing: ExistingSpec = ExistingSpec()
 
 
 class Cluster(Protocol):
@@ -45,6 +70,15 @@ class Cluster(Protocol):
     @property
     def versions(self) -> Mapping[str, str]:
         """Return the version of every part, for the record."""
+        ...
+
+    @property
+    def address(self) -> str:
+        """Return the address of this machine at which the cluster's schedulers can call it."""
+        ...
+
+    def is_own(self, item: Object) -> bool:
+        """Tell whether an object is what the cluster itself is made of, which no scenario speaks about."""
         ...
 
     def furnish(self, objects: Sequence[Object]) -> AbstractContextManager[None]:
@@ -85,12 +119,29 @@ class Program:
     serves: Literal["https", "http", "nothing"] = "https"
 
 
+@dataclass(frozen=True)
+class Workload:
+    """How a manifest starts a scheduler: where containers run, it is started just so.
+
+    `container` is the name of the scheduler's own one. `config_map` and `key` say where its configuration stands.
+    """
+
+    item: Object
+    container: str
+    config_map: str
+    key: str
+
+
 class Scheduler(Protocol):
-    """**Protocol**: one running scheduler process."""
+    """**Protocol**: one running scheduler."""
 
     @property
-    def pid(self) -> int:
-        """Return the process that is the scheduler, for those who measure."""
+    def config(self) -> str:
+        """Return the configuration that it was started with."""
+        ...
+
+    def cpu_seconds(self) -> float | None:
+        """Return the CPU time that it has used since it was started, None where nobody tells."""
         ...
 
     @property
@@ -105,18 +156,21 @@ class Scheduler(Protocol):
 
 @runtime_checkable
 class RunsSchedulers(Protocol):
-    """**Protocol**: a cluster that can run kube-scheduler as a process beside its control plane."""
+    """**Protocol**: a cluster that can run schedulers: as processes beside its control plane, or in containers."""
 
-    def scheduler(self, config: str, name: str, program: Program | None = None) -> AbstractContextManager[Scheduler]:
+    def scheduler(
+        self, config: str, name: str, program: Program | None = None, workload: Workload | None = None
+    ) -> AbstractContextManager[Scheduler]:
         """Run a scheduler with a configuration (YAML text) for as long as the context lasts; healthy on return.
 
-        It is the stock kube-scheduler unless another program is given.
+        It is the stock kube-scheduler unless another program is given. A workload says how containers run it; where
+        there are none, only the configuration counts. The path of its kubeconfig is put right where it runs elsewhere.
         """
         ...
 
     @property
     def scheduler_kubeconfig(self) -> Path:
-        """Return the kubeconfig that a scheduler's configuration names."""
+        """Return a kubeconfig with the rights of a scheduler, for processes on this machine."""
         ...
 
 

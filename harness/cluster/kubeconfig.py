@@ -5,6 +5,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 
 def write(path: Path, *, server: str, authority: Path, certificate: Path, key: Path) -> Path:
     """Write a kubeconfig that only its owner can read; certificates are named by path, so no secret is copied."""
@@ -21,7 +23,7 @@ def write(path: Path, *, server: str, authority: Path, certificate: Path, key: P
 
 def with_token(source: Path, path: Path, token: str) -> Path:
     """Write a kubeconfig for the same cluster as another one, for whoever the token belongs to."""
-    document = json.loads(source.read_text(encoding="utf-8"))
+    document = yaml.safe_load(source.read_text(encoding="utf-8"))
     document["users"] = [{"name": user["name"], "user": {"token": token}} for user in document["users"]]
     return _save(path, document)
 

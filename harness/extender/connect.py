@@ -21,12 +21,16 @@ PROBE_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Place:
-    """Where an extender is put: a private folder, the rights it gets, what it draws with, whether it is tapped."""
+    """Where an extender is put: a private folder, the rights it gets, what it draws with, whether it is tapped.
+
+    `address` is this machine as the scheduler can reach it: what a tap listens at.
+    """
 
     folder: Path
     kubeconfig: Path | None
     seed: int
     tap: bool
+    address: str = "127.0.0.1"
 
 
 @contextlib.contextmanager
@@ -45,7 +49,7 @@ def connected(name: str, subject: Subject, place: Place) -> Iterator[Connected]:
             texts = "; ".join(notice.text for notice in probed.findings)
             log = f" Its log: {running.log}" if running.log else ""
             raise VariantError(f"extender {name} ({subject.text}) cannot be reached: {texts}.{log}")
-        with _tapped(name, entry, folder, wanted=place.tap) as tap:
+        with _tapped(name, entry, folder, place) as tap:
             yield Connected(name, subject.text, entry, running, tap, probed.findings, notes)
 
 
@@ -70,10 +74,10 @@ def _joined(url: str, prefix: str) -> str:
 
 
 @contextlib.contextmanager
-def _tapped(name: str, entry: Entry, folder: Path, *, wanted: bool) -> Iterator[Tap | None]:
-    if not wanted:
+def _tapped(name: str, entry: Entry, folder: Path, place: Place) -> Iterator[Tap | None]:
+    if not place.tap:
         yield None
         return
     parts = urlsplit(entry.url_prefix)
-    with tapping(name, Upstream(f"{parts.scheme}://{parts.netloc}", entry.tls), folder) as tap:
+    with tapping(name, Upstream(f"{parts.scheme}://{parts.netloc}", entry.tls), folder, place.address) as tap:
         yield tap

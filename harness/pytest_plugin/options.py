@@ -1,6 +1,7 @@
 """The plugin's command line options and markers.
 
-Every option starts with --sched-, to get in nobody's way; only --extender is typed too often for that.
+Every option starts with --sched-, to get in nobody's way; --extender is typed too often for that, and what is asked of
+a kind or existing cluster is called as pytest-kind and "harness run" call it.
 """
 
 import pytest
@@ -25,6 +26,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("scheduler harness")
     group.addoption("--sched-cluster", default="embedded", help="Cluster provider (default: %(default)s).")
     group.addoption("--sched-kubernetes", default=None, metavar="VERSION", help="Kubernetes minor, such as 1.36.")
+    group.addoption("--sched-workers", type=int, default=None, metavar="COUNT", help="kind: how many nodes.")
+    group.addoption("--kind-config", default=None, metavar="FILE", help="kind: more configuration.")
+    group.addoption("--context", default=None, metavar="NAME", help="existing: context of the kubeconfig.")
+    group.addoption("--allow-cluster-wide", action="store_true", help="existing: also what is in no namespace.")
+    group.addoption("--kwok-nodes", action="store_true", help="existing: add the declared nodes, played by kwok.")
+    group.addoption("--yes", action="store_true", help="existing: also if it looks like production.")
     group.addoption("--sched-controlplane-bin", default=None, metavar="DIR", help="Folder of a built control plane.")
     group.addoption(
         "--sched-variant",

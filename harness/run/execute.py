@@ -92,7 +92,7 @@ class _Run:
         with keep.logs(self._cluster, self._installed, self._writer), self._traffic(seed):
             self._warnings += keep.metrics(self._writer, "metrics-before.txt", self._installed)
             used_before = cost.cpu_seconds(self._installed)
-            with observing(self._cluster.kube, self._writer, self._start, self._installed.schedulers) as observation:
+            with observing(self._cluster, self._writer, self._start, self._installed.schedulers) as observation:
                 try:
                     self._act(observation, seed)
                 except SchedulerDied as death:

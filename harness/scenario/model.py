@@ -11,10 +11,10 @@ from harness.scenario.explain import explain
 from harness.scenario.extenders import ExtenderSpec, PluginSpec
 from harness.scenario.fields import Model, Seconds, Word
 from harness.scenario.manifests import check_file, read_objects
-from harness.scenario.nodes import NodeGroup
+from harness.scenario.nodes import NodeGroup, expand
 from harness.scenario.parameters import NAME, Substitution, is_reference
 from harness.scenario.problems import dotted
-from harness.scenario.steps import Create, Step
+from harness.scenario.steps import AddNodes, Create, Step
 from harness.scenario.variants import VariantName
 from harness.scenario.words import shown
 
@@ -106,6 +106,12 @@ class Scenario(Body):
     def observe_seconds(self) -> float:
         """How long the run goes on observing after the last settle."""
         return max((e.seconds for e in self.expect if isinstance(e, StaysPending)), default=0.0)
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes it declares, those of its steps too."""
+        later = [group for step in self.steps if isinstance(step, AddNodes) for group in step.nodes]
+        return len(expand((*self.nodes, *later)))
 
     def is_for(self, variant: str) -> bool:
         """Tell whether it makes sense with a variant; one that brings extenders is for that variant unless told."""

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -11,7 +10,7 @@ from typing import Any
 
 import yaml
 
-from harness.cluster.base import ClusterSpec, Program
+from harness.cluster.base import ClusterSpec, Program, Workload
 from harness.cluster.embedded.releases import release
 from harness.cluster.furnish import furnished
 from harness.cluster.nodes import NODES, node_object
@@ -32,13 +31,17 @@ class FakeScheduler:
 
     def __init__(self, kube: FakeKube, config: str, log: Path) -> None:
         self._kube = kube
+        self.config = config
         self._config: dict[str, Any] = yaml.safe_load(config)
         self._names = {profile.get("schedulerName", DEFAULT_SCHEDULER) for profile in self._config["profiles"]}
         self._turn = threading.RLock()
         self._ended = False
-        self.pid = os.getpid()
         self.log = log
         self.log.touch()
+
+    def cpu_seconds(self) -> float | None:
+        """Tell nothing: it is no process."""
+        return None
 
     def page(self, path: str) -> str:
         """Return what kube-scheduler would say there.
@@ -98,6 +101,7 @@ class FakeCluster:
 
     def __init__(self, folder: Path, name: str = "fake", kube: FakeKube | None = None) -> None:
         self.name = name
+        self.address = "127.0.0.1"
         self.kube = kube or FakeKube()
         self.versions: Mapping[str, str] = {"kubernetes": release(None).version}
         self.kubeconfig = folder / "admin.kubeconfig"
@@ -113,6 +117,10 @@ class FakeCluster:
         """Raise when a part was lost."""
         if self._lost:
             raise ClusterError(f"the cluster lost a part: {self._lost}")
+
+    def is_own(self, item: Object) -> bool:
+        """Tell that nothing is the cluster's own."""
+        return False
 
     def lose(self, part: str) -> None:
         """Let every later check find that a part has died."""
@@ -133,7 +141,9 @@ class FakeCluster:
         return furnished(self.kube, self._baseline, objects)
 
     @contextlib.contextmanager
-    def scheduler(self, config: str, name: str, program: Program | None = None) -> Iterator[FakeScheduler]:
+    def scheduler(
+        self, config: str, name: str, program: Program | None = None, workload: Workload | None = None
+    ) -> Iterator[FakeScheduler]:
         """Let a scheduler take part for as long as the context lasts."""
         scheduler = FakeScheduler(self.kube, config, self.folder / f"{name}.log")
         self.kube.listeners.append(scheduler.notice)

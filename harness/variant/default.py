@@ -19,4 +19,4 @@ class DefaultVariant:
         runner = runs_schedulers(cluster, self.name)
         config = render(runner.scheduler_kubeconfig)
         with proven(runner, config, "kube-scheduler") as scheduler:
-            yield Installed(self.name, {DEFAULT_SCHEDULER: scheduler}, config)
+            yield Installed(self.name, {DEFAULT_SCHEDULER: scheduler}, scheduler.config)

@@ -40,7 +40,7 @@ class ExtenderVariant:
             config = render(identity, seen_by_scheduler(extenders), settings)
             scheduler = stack.enter_context(proven(runner, config, "kube-scheduler"))
             schedulers = dict.fromkeys(scheduler_names(config), scheduler)
-            yield Installed(self.name, schedulers, config, Traffic(extenders), (*notes, *told(extenders)))
+            yield Installed(self.name, schedulers, scheduler.config, Traffic(extenders), (*notes, *told(extenders)))
 
 
 @contextlib.contextmanager
@@ -52,7 +52,7 @@ def connected_all(
     entries: Sequence[Mapping[str, Any]],
 ) -> Iterator[list[Connected]]:
     """Start and tap every extender that was brought or that a configuration names, in the order of its entries."""
-    place = Place(cluster.folder / "extenders", kubeconfig, setup.seed, setup.tap)
+    place = Place(cluster.folder / "extenders", kubeconfig, setup.seed, setup.tap, cluster.address)
     with contextlib.ExitStack() as stack:
         subjects = _subjects(brought, entries)
         yield [stack.enter_context(connected(name, subject, place)) for name, subject in subjects]

@@ -48,11 +48,11 @@ class SecondSchedulerVariant:
             stock_config = render(runner.scheduler_kubeconfig)
             stock = stack.enter_context(proven(runner, stock_config, "kube-scheduler"))
             program = program_of(setup.scheduler, cluster.versions)
-            second = stack.enter_context(proven(runner, config, self.name, program))
+            second = stack.enter_context(proven(runner, config, self.name, program, manifest.workload))
             yield Installed(
                 variant=self.name,
                 schedulers={DEFAULT_SCHEDULER: stock, **dict.fromkeys(names, second)},
-                config=f"{stock_config}---\n{config}",
+                config=f"{stock.config}---\n{second.config}",
                 traffic=Traffic(extenders) if extenders else None,
                 notes=(*notes, *_elections(settings, manifest), *told(extenders)),
                 asks_for=names[0],

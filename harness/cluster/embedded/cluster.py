@@ -9,7 +9,7 @@ from typing import cast
 
 from harness import ports
 from harness.certificates import Authority
-from harness.cluster.base import Program
+from harness.cluster.base import Program, Workload
 from harness.cluster.embedded import parts
 from harness.cluster.embedded.build import Binaries
 from harness.cluster.embedded.inventory import inventory
@@ -19,7 +19,7 @@ from harness.cluster.furnish import furnished
 from harness.cluster.nodes import create_nodes
 from harness.cluster.reset import Baseline
 from harness.kube import Kube, Object
-from harness.process import Child
+from harness.process import Child, family_cpu_seconds
 from harness.scenario.nodes import NodeSpec
 
 STRANGER_SECONDS = 20.0
@@ -28,7 +28,8 @@ STRANGER_SECONDS = 20.0
 class EmbeddedScheduler:
     """One kube-scheduler process."""
 
-    def __init__(self, child: Child, pages: Pages) -> None:
+    def __init__(self, child: Child, pages: Pages, config: str) -> None:
+        self.config = config
         self._child = child
         self._pages = pages
 
@@ -41,6 +42,10 @@ class EmbeddedScheduler:
     def log(self) -> Path:
         """Return its log file."""
         return self._child.log
+
+    def cpu_seconds(self) -> float | None:
+        """Return what it and all that it started have used."""
+        return family_cpu_seconds(self.pid)
 
     def page(self, path: str) -> str:
         """Return a page of its own server."""
@@ -78,6 +83,15 @@ class EmbeddedCluster:
     def logs(self) -> Mapping[str, Path]:
         """Return the log file of each part."""
         return self._supervisor.logs()
+
+    @property
+    def address(self) -> str:
+        """Return loopback: everything runs on this machine."""
+        return "127.0.0.1"
+
+    def is_own(self, item: Object) -> bool:
+        """Tell that nothing is: the parts are processes, and none of them is an object."""
+        return False
 
     def check(self) -> None:
         """Raise when a part has died."""
@@ -127,7 +141,9 @@ class EmbeddedCluster:
         return PlainPages(port)
 
     @contextlib.contextmanager
-    def scheduler(self, config: str, name: str, program: Program | None = None) -> Iterator[EmbeddedScheduler]:
+    def scheduler(
+        self, config: str, name: str, program: Program | None = None, workload: Workload | None = None
+    ) -> Iterator[EmbeddedScheduler]:
         """Run a scheduler with a configuration; it has synced its caches when this returns."""
         with ports.reserved(1) as (port,):
             server = self._authority.server(name)
@@ -138,7 +154,7 @@ class EmbeddedCluster:
             pages = self._pages(program, port)
             try:
                 self._await_health(name, program, port, pages)
-                yield EmbeddedScheduler(child, pages)
+                yield EmbeddedScheduler(child, pages, config)
             finally:
                 self._supervisor.stop(child)
 

@@ -109,7 +109,10 @@ class Empty(DefaultVariant):
 
 class Immortal:
     log = Path("scheduler.log")
-    pid = 0
+    config = ""
+
+    def cpu_seconds(self) -> float | None:
+        return None
 
     def page(self, path: str) -> str:
         return "ok"
