@@ -45,7 +45,7 @@ def run(
         CommandError: the command failed; an interrupted command is ended with its whole process group.
     """
     process = subprocess.Popen(
-        [*_ends_with_us(), *command],
+        [*ends_with_us(), *command],
         cwd=cwd,
         env={**os.environ, **(env or {})},
         stdin=subprocess.DEVNULL,
@@ -76,7 +76,7 @@ def run(
 
 
 @functools.cache
-def _ends_with_us() -> tuple[str, ...]:
+def ends_with_us() -> tuple[str, ...]:
     """Return what makes a command that knows no lifeline end when we are killed, where the system offers it.
 
     The kernel watches the thread that starts the command, and `run` keeps that thread until the command has ended.

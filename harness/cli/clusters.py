@@ -13,7 +13,8 @@ import psutil
 from harness import process
 from harness.cli.options import ClusterChoice, cluster_options, json_option
 from harness.clock import WaitTimeoutError, wait_until
-from harness.cluster.folder import ClusterFolder, folders, remove_abandoned
+from harness.cluster import abandoned
+from harness.cluster.folder import ClusterFolder, folders
 from harness.cluster.registry import provider as make_provider
 from harness.errors import ClusterError, InputError
 from harness.paths import state_folder
@@ -127,7 +128,7 @@ def clean() -> int:
     Example:
       harness clean
     """
-    removed = remove_abandoned()
+    removed = abandoned.remove(print)
     print(f"removed what was left of {', '.join(removed)}" if removed else "nothing was left behind")
     return 0
 
@@ -142,7 +143,7 @@ def _end(folder: ClusterFolder) -> None:
         # Its children notice that it is gone and follow.
         os.kill(owner, signal.SIGKILL)
         wait_until(lambda: not folder.is_owned(), what="it was killed", timeout_seconds=STOP_TIMEOUT_SECONDS)
-    remove_abandoned()
+    abandoned.remove(print)
 
 
 def _describe(folder: ClusterFolder) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import click
 
 from harness.cluster.base import ClusterSpec, ExistingSpec, KindSpec
+from harness.errors import InputError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -56,7 +57,6 @@ class ClusterChoice:
 
 _PATH = click.Path(path_type=Path)
 _CHOICES = (
-    click.option("--cluster", "provider", default="embedded", show_default=True, help="embedded, kind or existing."),
     click.option("--kubernetes", metavar="VERSION", help='Kubernetes minor, such as 1.36; see "harness doctor".'),
     click.option(
         "--controlplane-bin",
@@ -81,9 +81,46 @@ def cluster_options(command: Command) -> Command:
     """Add the options that choose a cluster; the command gets them as one `choice`."""
 
     @functools.wraps(command)
-    def chosen(
+    def chosen(*arguments: Any, provider: str, spec: ClusterSpec, **others: Any) -> Any:
+        return command(*arguments, choice=ClusterChoice(provider, spec), **others)
+
+    option = click.option(
+        "--cluster", "provider", default="embedded", show_default=True, help="embedded, kind or existing."
+    )
+    wrapped: Any = option(_with_spec(chosen))
+    typed: Command = wrapped
+    return typed
+
+
+def clusters_options(command: Command) -> Command:
+    """Add the options that choose several clusters; the command gets them as `choices`."""
+
+    @functools.wraps(command)
+    def chosen(*arguments: Any, providers: str, spec: ClusterSpec, **others: Any) -> Any:
+        names = [name.strip() for name in providers.split(",")]
+        if len(set(names)) < len(names) or len(names) < 2:  # noqa: PLR2004 - that is what comparing takes
+            raise InputError(f"--clusters {providers}: two different ones at least expected: embedded,kind")
+        return command(*arguments, choices=tuple(ClusterChoice(name, spec) for name in names), **others)
+
+    option = click.option(
+        "--clusters",
+        "providers",
+        default="embedded,kind",
+        show_default=True,
+        metavar="NAMES",
+        help="Cluster providers to compare.",
+    )
+    wrapped: Any = option(_with_spec(chosen))
+    typed: Command = wrapped
+    return typed
+
+
+def _with_spec(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that say what is asked of a cluster; the command gets them as one `spec`."""
+
+    @functools.wraps(command)
+    def specified(
         *arguments: Any,
-        provider: str,
         kubernetes: str | None,
         controlplane_bin: Path | None,
         cluster_name: str | None,
@@ -104,13 +141,12 @@ def cluster_options(command: Command) -> Command:
         spec = ClusterSpec(
             kubernetes, controlplane_bin, cluster_name, kubeconfig=kubeconfig, kind=kind, existing=existing
         )
-        return command(*arguments, choice=ClusterChoice(provider, spec), **others)
+        return command(*arguments, spec=spec, **others)
 
-    wrapped: Any = chosen
+    wrapped: Callable[..., Any] = specified
     for option in reversed(_CHOICES):
         wrapped = option(wrapped)
-    typed: Command = wrapped
-    return typed
+    return wrapped
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document instead of text.")

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from harness.kube import Kube, Object
 from harness.scenario.nodes import NodeSpec
@@ -96,16 +96,16 @@ class Cluster(Protocol):
 
 @runtime_checkable
 class PlaysNodes(Protocol):
-    """**Protocol**: a cluster whose nodes are declared, and played by a simulator."""
+    """**Protocol**: a cluster whose nodes are declared: played by a simulator, or real ones that take their names."""
 
-    def add_nodes(self, nodes: Sequence[NodeSpec]) -> None:
-        """Create nodes and return when each is ready to take pods."""
+    def add_nodes(self, nodes: Sequence[NodeSpec]) -> Sequence[str]:
+        """Create nodes and return when each is ready to take pods; say, in words, what is not as declared."""
         ...
 
 
 @dataclass(frozen=True)
 class Program:
-    """A scheduler program that is not the stock kube-scheduler.
+    """A scheduler program that is not the stock kube-scheduler: a command of this machine, or an image and its words.
 
     `{config}`, `{port}` and `{kubeconfig}` in `command` and `env` are replaced. With `takes_flags` it gets the command
     line of kube-scheduler behind its own. A `guarded` one is a stranger's: it knows no lifeline and is ended all the
@@ -114,6 +114,7 @@ class Program:
 
     command: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
+    image: str | None = None
     takes_flags: bool = True
     guarded: bool = False
     serves: Literal["https", "http", "nothing"] = "https"
@@ -184,6 +185,35 @@ class KeepsLogs(Protocol):
         ...
 
 
+@runtime_checkable
+class HasScheduler(Protocol):
+    """**Protocol**: a cluster that runs a scheduler of its own, which is the stock one for its pods."""
+
+    @property
+    def own_scheduler(self) -> Scheduler:
+        """Return it, as far as it can be seen from here."""
+        ...
+
+
+@runtime_checkable
+class Borrowed(Protocol):
+    """**Protocol**: a cluster that others use too: things have other names on it than in a scenario."""
+
+    @property
+    def context(self) -> str:
+        """Return what the user calls it."""
+        ...
+
+    def told(self, text: str) -> str:
+        """Return a text of the cluster as a record may tell it: in the scenario's words, without its address."""
+        ...
+
+
+def told(cluster: Cluster, text: str) -> str:
+    """Return a text of a cluster as a record may tell it."""
+    return cluster.told(text) if isinstance(cluster, Borrowed) else text
+
+
 class ClusterProvider(Protocol):
     """**Protocol**: a source of clusters."""
 
@@ -198,4 +228,17 @@ class ClusterProvider(Protocol):
 
     def cluster(self, spec: ClusterSpec) -> AbstractContextManager[Cluster]:
         """Bring up a cluster for as long as the context lasts."""
+        ...
+
+
+@runtime_checkable
+class Recovers(Protocol):
+    """**Protocol**: a provider whose clusters leave something outside of their folder when their owner is killed."""
+
+    def recover(self, folder: Path, facts: Mapping[str, Any]) -> Sequence[str]:
+        """Remove what is left of a cluster whose owner is gone; return what it was, in words.
+
+        Raises:
+            HarnessError: that is not possible now; the folder is kept for another time.
+        """
         ...

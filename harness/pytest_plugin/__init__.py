@@ -2,6 +2,7 @@
 
 from harness.pytest_plugin.collect import pytest_generate_tests
 from harness.pytest_plugin.fixtures import cluster, run_scenario, scenario_run, sched_session, variant
+from harness.pytest_plugin.needs import pytest_runtest_setup
 from harness.pytest_plugin.options import pytest_addoption, pytest_configure
 from harness.pytest_plugin.results import pytest_report_teststatus, pytest_runtest_makereport
 
@@ -12,6 +13,7 @@ __all__ = [
     "pytest_generate_tests",
     "pytest_report_teststatus",
     "pytest_runtest_makereport",
+    "pytest_runtest_setup",
     "run_scenario",
     "scenario_run",
     "sched_session",

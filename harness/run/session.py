@@ -89,6 +89,10 @@ class Session:
         if not scenario.is_for(variant_name):
             declared = ", ".join(scenario.variants or ("extender",))
             raise InputError(f'{scenario.path}: variant "{variant_name}": the scenario is declared for {declared} only')
+        if not scenario.runs_on(self.provider):
+            only = ", ".join(scenario.clusters or ())
+            raise InputError(f'{scenario.path}: cluster "{self.provider}": the scenario is declared for {only} only')
+        scenario = scenario.on_cluster(self.provider)
         start = SYSTEM.now()
         self.empty()
         installed = self.install(variant_name, scenario, seed)

@@ -118,8 +118,8 @@ def _(step: steps.Delete, stage: Stage) -> Detail:
 @carry_out.register
 def _(step: steps.AddNodes, stage: Stage) -> Detail:
     nodes = expand(step.nodes)
-    _player(stage).add_nodes(nodes)
-    return {"nodes": [node.name for node in nodes]}
+    warnings = _player(stage).add_nodes(nodes)
+    return {"nodes": [node.name for node in nodes], "warnings": list(warnings)}
 
 
 @carry_out.register

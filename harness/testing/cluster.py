@@ -15,7 +15,7 @@ from harness.cluster.embedded.releases import release
 from harness.cluster.furnish import furnished
 from harness.cluster.nodes import NODES, node_object
 from harness.cluster.reset import Baseline
-from harness.errors import ClusterError
+from harness.errors import ClusterError, NodeDied
 from harness.kube import Object
 from harness.scenario.nodes import NodeSpec
 from harness.testing.kube import FakeKube
@@ -109,14 +109,15 @@ class FakeCluster:
         for path in (self.kubeconfig, self.scheduler_kubeconfig):
             path.write_text(KUBECONFIG, encoding="utf-8")
         self.folder = folder
-        self._lost: str | None = None
+        self._lost: tuple[type[ClusterError], str] | None = None
         self.kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}})
         self._baseline = Baseline(self.kube, self.kube.inventory)
 
     def check(self) -> None:
         """Raise when a part was lost."""
         if self._lost:
-            raise ClusterError(f"the cluster lost a part: {self._lost}")
+            kind, text = self._lost
+            raise kind(text)
 
     def is_own(self, item: Object) -> bool:
         """Tell that nothing is the cluster's own."""
@@ -124,13 +125,18 @@ class FakeCluster:
 
     def lose(self, part: str) -> None:
         """Let every later check find that a part has died."""
-        self._lost = part
+        self._lost = ClusterError, f"the cluster lost a part: {part}"
 
-    def add_nodes(self, nodes: Sequence[NodeSpec]) -> None:
+    def lose_node(self, name: str) -> None:
+        """Let every later check find that a node has died."""
+        self._lost = NodeDied, f"node {name} is gone"
+
+    def add_nodes(self, nodes: Sequence[NodeSpec]) -> Sequence[str]:
         """Create nodes, ready from the start."""
         for spec in nodes:
             node = node_object(spec)
             self.kube.create({**node, "status": {**node["status"], **READY}})
+        return ()
 
     def reset(self) -> None:
         """Empty the cluster and prove it."""

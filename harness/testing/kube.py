@@ -10,7 +10,8 @@ from typing import Any
 
 from harness.cluster.reset import Key
 from harness.errors import ApiError
-from harness.kube import CONFLICT, GONE, NOT_FOUND, Kube, Object, Resource, Stream
+from harness.kube import CONFLICT, GONE, NOT_FOUND, Kube, Object, Resource
+from harness.streaming import Stream
 from harness.scenario import selector
 
 VERBS = frozenset({"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"})

@@ -31,7 +31,7 @@ def cluster_config(workers: int, shared: Path, own: Mapping[str, Any] | None = N
     nodes = [dict(node) for node in merged.get("nodes") or ()]
     leaders = [node for node in nodes if node.get("role", CONTROL_PLANE) == CONTROL_PLANE]
     if len(leaders) > 1:
-        raise InputError(f"kind configuration: {len(leaders)} control planes; one scheduler is tested, so one is needed")
+        raise InputError(f"kind configuration: {len(leaders)} control planes; one is what is tested")
     others = [node for node in nodes if node.get("role") == "worker"]
     leader = {"role": CONTROL_PLANE, **(leaders[0] if leaders else {})}
     # A name that scenarios can spell, whatever the cluster is called.

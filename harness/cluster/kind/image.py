@@ -146,7 +146,7 @@ def _config(
 def _write_layer(stream: IO[bytes], files: Mapping[str, Content]) -> str:
     """Write the layer as the archive's first member and return its digest.
 
-    Its header holds what is known only at the end, so it is written last: the layer is never in memory or on disk twice.
+    Its header tells what is known only at the end, so it is written last: the layer is never on disk twice.
     """
     stream.write(bytes(tarfile.BLOCKSIZE))
     hashed = _Hashed(stream)

@@ -33,7 +33,7 @@ _TAG_DIGITS = 12
 _KEPT_MAX = 3
 _NEVER = {"__pycache__", "site-packages", "dist-packages"}
 _NOT_RUN = {"ensurepip", "idlelib", "lib2to3", "test", "tests", "tkinter", "turtledemo"}
-_NOT_LOADED = ("_ctypes_test", "_test", "_tkinter", "_xx", "xx")
+_NOT_LOADED = ("_ctypes_test", "_test", "_tkinter", "xx")
 # A part of a package that nothing imports is left out only if that is worth it: some parts are imported late.
 _UNTOUCHED_MAX_BYTES = 1_000_000
 _PASSWD = b"root:x:0:0:root:/tmp:/\nnobody:x:65534:65534:nobody:/tmp:/\n"
@@ -65,7 +65,8 @@ def python_image(module: str, *, also: Sequence[str] = ()) -> Image:
         also: further modules that it needs without anything showing it.
 
     Raises:
-        InputError: this machine's programs do not run in containers, or the module cannot be imported.
+        InputError: this machine's programs do not run in containers.
+        CommandError: the module cannot be imported; has what Python said.
     """
     if sys.platform != "linux":
         raise InputError(f"an image of this interpreter would need Linux, this is {sys.platform}; bring an image")
@@ -105,9 +106,13 @@ def _closure(module: str, also: Sequence[str], draft: Path) -> _Closure:
     with tempfile.NamedTemporaryFile(dir=draft) as out:
         # -P: a file of the user's that is called like a package must not stand for it.
         command = [sys.executable, "-P", "-m", "harness.cluster.kind.closure", module, out.name, *also]
-        run(command, env={"PYTHONPATH": str(PACKAGE.parent)})
+        run(command, env={"PYTHONPATH": os.pathsep.join([str(PACKAGE.parent), *_python_path()])})
         found: Mapping[str, list[str]] = json.loads(Path(out.name).read_text(encoding="utf-8"))
     return _Closure(*(tuple(map(Path, found[key])) for key in ("sources", "packages", "metadata")))
+
+
+def _python_path() -> list[str]:
+    return [folder for folder in os.environ.get("PYTHONPATH", "").split(os.pathsep) if folder]
 
 
 def _files(found: _Closure) -> dict[str, Content]:

@@ -142,6 +142,31 @@ def test_nodes_cannot_be_declared_on_a_cluster_that_has_real_ones(bench: Bench) 
         bench.run(scenario(PODS, nodes=NODES), cluster=real)
 
 
+def test_a_node_that_dies_is_a_verdict_and_no_error(bench: Bench) -> None:
+    def lose_a_node(told: str) -> None:
+        if "step 3" in told:
+            bench.cluster.lose_node("node-2")
+
+    made = scenario(PODS, {"op": "settle"}, {**PODS, "name": "late-{index}"}, {"op": "settle"}, PODS, nodes=NODES)
+    request = RunRequest(made, 0, bench.runs, "fake")
+    record = read(execute(request, bench.cluster, bench.installed, lose_a_node))
+    assert (record.meta.status, record.meta.error, record.meta.settled) == ("finished", None, False)
+    assert (record.meta.deaths, record.meta.node_deaths) == ((), ("node node-2 is gone",))
+    assert record.meta.observed_seconds is not None
+    assert len(record.pods) == 6, "what comes after the death was noticed is not carried out"
+    assert [verdict.kind for verdict in judge(record) if not verdict.ok] == ["nodesAlive"]
+
+
+def test_a_node_that_dies_while_only_watching_is_a_verdict_too(bench: Bench) -> None:
+    def lose_a_node(told: str) -> None:
+        if "step 2" in told:
+            bench.cluster.lose_node("node-1")
+
+    made = scenario(PODS, nodes=NODES, expect=[{"kind": "staysPending", "pods": ["pod-1"], "seconds": 30}])
+    record = read(execute(RunRequest(made, 0, bench.runs, "fake"), bench.cluster, bench.installed, lose_a_node))
+    assert record.meta.node_deaths == ("node node-1 is gone",)
+
+
 def test_metrics_that_cannot_be_read_are_a_warning(bench: Bench) -> None:
     def gone(path: str) -> str:
         raise ClusterError("no answer")
