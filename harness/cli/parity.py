@@ -65,7 +65,8 @@ def parity(
     if records:
         if scenarios or variants:
             raise InputError("--records: nothing is run, so neither scenarios nor --variant can be chosen")
-        made, code = _saved(records), 0
+        made = _saved(records)
+        code = HarnessError.exit_code if any(row.failed for row in made.rows) else 0
     else:
         made, code = _made(choose(scenarios or DEFAULT, (), ""), variants, seed, choices, out or runs_folder())
     if as_json:
@@ -149,9 +150,11 @@ def _saved(places: Sequence[Path]) -> Parity:
     if not paths:
         raise InputError(f"--records {' '.join(map(str, places))}: no record of a run in there")
     records = [read(path) for path in paths]
-    clusters = list(dict.fromkeys(record.meta.cluster for record in records))
+    clusters = {record.meta.cluster for record in records}
     if len(clusters) == 1:
-        raise InputError(f"--records: all {len(records)} records are of cluster {clusters[0]}; two at least expected")
+        raise InputError(
+            f"--records: all {len(records)} records are of cluster {clusters.pop()}; two at least expected"
+        )
     runs = []
     for record in records:
         peers = [peer for peer in records if peer is not record and peer.meta.cluster == record.meta.cluster]

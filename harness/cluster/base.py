@@ -186,6 +186,19 @@ class KeepsLogs(Protocol):
 
 
 @runtime_checkable
+class RunsImages(Protocol):
+    """**Protocol**: a cluster with real nodes: it runs images, and its schedulers call this machine from elsewhere."""
+
+    def serving(self, image: str, name: str, port: int, env: Mapping[str, str]) -> AbstractContextManager[str]:
+        """Run an image that serves HTTP for as long as the context lasts; yields its URL for this machine."""
+        ...
+
+    def cannot_call(self, address: str, port: int) -> str | None:
+        """Say why a scheduler of the cluster cannot connect to a port of this machine, None if it can."""
+        ...
+
+
+@runtime_checkable
 class HasScheduler(Protocol):
     """**Protocol**: a cluster that runs a scheduler of its own, which is the stock one for its pods."""
 

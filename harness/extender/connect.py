@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, urlsplit
 
+from harness.cluster.base import RunsImages
 from harness.errors import VariantError
 from harness.extender.entry import VERBS, Entry
 from harness.extender.subject.parse import Subject
@@ -17,13 +18,16 @@ from harness.extender.tap import Tap, Upstream, tapping
 from harness.extender.traffic import Connected
 
 PROBE_SECONDS = 5.0
+# What an image has to listen on unless its entry's urlPrefix names a port; it is told as PORT.
+IMAGE_PORT = 8888
 
 
 @dataclass(frozen=True)
 class Place:
     """Where an extender is put: a private folder, the rights it gets, what it draws with, whether it is tapped.
 
-    `address` is this machine as the scheduler can reach it: what a tap listens at.
+    `address` is this machine as the scheduler can reach it: what a tap listens at. `images` runs extenders that are
+    images, where the cluster can.
     """
 
     folder: Path
@@ -31,6 +35,7 @@ class Place:
     seed: int
     tap: bool
     address: str = "127.0.0.1"
+    images: RunsImages | None = None
 
 
 @contextlib.contextmanager
@@ -42,7 +47,7 @@ def connected(name: str, subject: Subject, place: Place) -> Iterator[Connected]:
     """
     folder = place.folder / name
     folder.mkdir(parents=True, mode=0o700, exist_ok=True)
-    with started(subject, folder=folder, seed=place.seed, kubeconfig=place.kubeconfig) as running:
+    with _running(name, subject, folder, place) as running:
         entry, notes = _entry(subject, running)
         probed = probe(entry, PROBE_SECONDS)
         if not probed.reachable:
@@ -50,7 +55,33 @@ def connected(name: str, subject: Subject, place: Place) -> Iterator[Connected]:
             log = f" Its log: {running.log}" if running.log else ""
             raise VariantError(f"extender {name} ({subject.text}) cannot be reached: {texts}.{log}")
         with _tapped(name, entry, folder, place) as tap:
+            _check_reach(name, urlsplit(tap.url if tap else entry.url_prefix), place)
             yield Connected(name, subject.text, entry, running, tap, probed.findings, notes)
+
+
+@contextlib.contextmanager
+def _running(name: str, subject: Subject, folder: Path, place: Place) -> Iterator[Running]:
+    if subject.kind != "image" or place.images is None:
+        with started(subject, folder=folder, seed=place.seed, kubeconfig=place.kubeconfig) as running:
+            yield running
+        return
+    parts = urlsplit(str((subject.entry or {}).get("urlPrefix", "")))
+    port = parts.port or IMAGE_PORT
+    with place.images.serving(subject.target, name, port, subject.env) as url:
+        yield Running(subject, url + parts.path.rstrip("/"))
+
+
+def _check_reach(name: str, url: SplitResult, place: Place) -> None:
+    """Raise when a scheduler that runs elsewhere could not call the extender."""
+    if place.images is None:
+        return
+    host, port = str(url.hostname), url.port or (443 if url.scheme == "https" else 80)
+    if (host == "localhost" or host.startswith("127.")) and place.address != host:
+        why = "that is loopback, and the scheduler has one of its own; leave --no-tap out, the tap is reached"
+    else:
+        why = place.images.cannot_call(host, port) or ""
+    if why:
+        raise VariantError(f"extender {name}: the scheduler's node cannot connect to {host}:{port}: {why}")
 
 
 def _entry(subject: Subject, running: Running) -> tuple[Entry, tuple[str, ...]]:

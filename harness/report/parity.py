@@ -7,8 +7,10 @@ from typing import Any
 
 from harness.expect.base import Verdict
 from harness.report.summary import RunSummary
+from harness.scenario.clusters import BUILT_IN
 
 NODES_SHOWN_MAX = 12
+FINISHED = "finished"
 
 Key = tuple[str, str, str]
 """Scenario, size and variant."""
@@ -35,7 +37,7 @@ class Disagreement:
 
 @dataclass(frozen=True)
 class Row:
-    """One scenario, size and variant; `absent` says why there is no run on a provider, `failed` why none could be made."""
+    """One scenario, size and variant; `absent` says why a provider has no run, `failed` why it could not be made."""
 
     scenario: str
     size: str
@@ -129,7 +131,7 @@ def parity(
     absent: Mapping[tuple[Key, str], str] | None = None,
     failed: Mapping[tuple[Key, str], str] | None = None,
 ) -> Parity:
-    """Put runs side by side; of several runs of the same thing the newest counts.
+    """Put runs side by side; of several runs of the same thing the newest counts, and one that failed is not compared.
 
     Args:
         runs: Judged runs of any scenarios, variants and providers.
@@ -141,14 +143,28 @@ def parity(
     for run in sorted(runs, key=lambda run: run.record.meta.started_at):
         meta = run.record.meta
         newest[(meta.scenario, meta.size, meta.variant), meta.cluster] = run
-    absent, failed = absent or {}, failed or {}
-    keys = dict.fromkeys(sorted(key for key, _ in (*newest, *absent, *failed)))
-    shown = tuple(clusters) or tuple(dict.fromkeys(provider for _, provider in newest))
+    shown = tuple(clusters) or _ordered({provider for _, provider in newest})
+    whole = {place: run for place, run in newest.items() if run.record.meta.status == FINISHED}
+    cut = {place: _cut(run) for place, run in newest.items() if place not in whole}
+    absent, failed = absent or {}, cut | dict(failed or {})
+    keys = dict.fromkeys(sorted(key for key, _ in (*whole, *absent, *failed)))
 
     def of(key: Key, texts: Mapping[tuple[Key, str], Any]) -> dict[str, Any]:
         return {provider: texts[key, provider] for provider in shown if (key, provider) in texts}
 
-    return Parity(shown, tuple(Row(*key, of(key, newest), of(key, absent), of(key, failed)) for key in keys))
+    return Parity(shown, tuple(Row(*key, of(key, whole), of(key, absent), of(key, failed)) for key in keys))
+
+
+def _ordered(providers: Iterable[str]) -> tuple[str, ...]:
+    """Return providers as scenarios list them, those of strangers last."""
+    return tuple(
+        sorted(providers, key=lambda name: (BUILT_IN.index(name) if name in BUILT_IN else len(BUILT_IN), name))
+    )
+
+
+def _cut(run: RunSummary) -> str:
+    meta = run.record.meta
+    return f"{meta.error or 'the run never finished'} (record: {run.record.path})"
 
 
 def running_seconds(run: RunSummary) -> float | None:

@@ -59,11 +59,15 @@ class Session:
         setup = self.brought.setup(name, scenario, seed)
         if self._installed is None or not self._fits(self._installed, name, setup):
             wanted = variant(name)
-            self._installed = None
-            self._variant_stack.close()
+            self.uninstall()
             self._installed = self._variant_stack.enter_context(wanted.install(self.cluster, setup))
             self._setup = setup
         return self._installed
+
+    def uninstall(self) -> None:
+        """Remove the variant that is installed, if one is."""
+        self._installed = None
+        self._variant_stack.close()
 
     def _fits(self, there: Installed, name: str, setup: Setup) -> bool:
         asked_for = (there.variant, self._setup) == (name, setup)

@@ -76,7 +76,7 @@ class ClusterContract(_Contract):
             {
                 "count": 2,
                 "name": "shown-{index}",
-                "cpu": "3",
+                "cpu": "1",
                 "labels": {"zone": "z{index}"},
                 "taints": [{"key": "dedicated", "value": "x", "effect": "NoSchedule"}],
                 "extended": {"example.com/widget": 2},
@@ -94,7 +94,7 @@ class ClusterContract(_Contract):
             [taint["key"] for taint in node["spec"]["taints"]],
             ready,
         )
-        self._demand(told == ("z2", "3", "2", ["dedicated"], ["True"]), f"shown-2: {told} is not what was declared")
+        self._demand(told == ("z2", "1", "2", ["dedicated"], ["True"]), f"shown-2: {told} is not what was declared")
         cluster.reset()
 
     def reset_empties_it(self, cluster: Cluster) -> None:

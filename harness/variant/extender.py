@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.cluster.base import Cluster
+from harness.cluster.base import Cluster, RunsImages
 from harness.errors import InputError
 from harness.extender.connect import Place, connected
 from harness.extender.subject.parse import Subject, parse
@@ -52,7 +52,8 @@ def connected_all(
     entries: Sequence[Mapping[str, Any]],
 ) -> Iterator[list[Connected]]:
     """Start and tap every extender that was brought or that a configuration names, in the order of its entries."""
-    place = Place(cluster.folder / "extenders", kubeconfig, setup.seed, setup.tap, cluster.address)
+    images = cluster if isinstance(cluster, RunsImages) else None
+    place = Place(cluster.folder / "extenders", kubeconfig, setup.seed, setup.tap, cluster.address, images)
     with contextlib.ExitStack() as stack:
         subjects = _subjects(brought, entries)
         yield [stack.enter_context(connected(name, subject, place)) for name, subject in subjects]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from harness.cluster.base import Program, Workload
 from harness.cluster.furnish import furnished
-from harness.cluster.kind import deploy
+from harness.cluster.kind import deploy, tools
 from harness.cluster.kind.config import CONTROL_PLANE
 from harness.cluster.kind.control import STOCK, SchedulerRoom, container_of
 from harness.cluster.kind.deaths import Deaths
@@ -43,7 +43,9 @@ class Parts:
 class ClusterOnKind:
     """A cluster whose nodes are kubelets in containers. Made and ended by the provider."""
 
-    def __init__(self, folder: Path, kubeconfig: Path, address: str, versions: Mapping[str, str], parts: Parts) -> None:
+    def __init__(
+        self, folder: Path, shared: Path, kubeconfig: Path, address: str, versions: Mapping[str, str], parts: Parts
+    ) -> None:
         self.name = folder.name
         self.folder = folder
         self.kubeconfig = kubeconfig
@@ -54,8 +56,17 @@ class ClusterOnKind:
         self._parts = parts
         self._logs: dict[str, Path] = {}
         self._baseline = Baseline(self.kube, lambda: inventory(self.kube))
-        shared = folder / "shared"
+        self._shared = shared
         self._room = SchedulerRoom(self.kube, parts.leader.container, shared, parts.pods, parts.token, self.furnish)
+
+    @property
+    def leader(self) -> str:
+        """Return the container of the control plane."""
+        return self._parts.leader.container
+
+    def containers(self) -> Mapping[str, str]:
+        """Return the node that each worker's container is now."""
+        return self._parts.pool.containers()
 
     @property
     def logs(self) -> Mapping[str, Path]:
@@ -85,6 +96,10 @@ class ClusterOnKind:
         self._parts.pool.park()
         self._parts.leader.restore()
 
+    def give_back(self) -> None:
+        """Let every worker be the node that kind made, for whoever goes on with the cluster."""
+        self._parts.pool.give_back()
+
     def furnish(self, objects: Sequence[Object]) -> AbstractContextManager[None]:
         """Create objects that outlast resets."""
         return furnished(self.kube, self._baseline, objects)
@@ -98,6 +113,10 @@ class ClusterOnKind:
         self._parts.images.require(image)
         container = deploy.Container(image, env=env)
         return serving(self.kube, self.furnish, self._parts.leader.address, container, name, port)
+
+    def cannot_call(self, address: str, port: int) -> str | None:
+        """Say why the control plane's node cannot connect to a port of this machine."""
+        return tools.cannot_connect(self.leader, address, port)
 
     @contextlib.contextmanager
     def scheduler(
@@ -130,7 +149,7 @@ class ClusterOnKind:
         path = Path(value)
         if not path.is_relative_to(self.folder):
             return value
-        real = self.folder / "shared" / "out" / path.name
+        real = self._shared / "out" / path.name
         real.parent.mkdir(exist_ok=True)
         path.unlink(missing_ok=True)
         path.symlink_to(real)

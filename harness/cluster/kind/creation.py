@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from harness import progress
+from harness.cluster.kind.config import MOUNT
 from harness.cluster.kind.tools import docker
-from harness.errors import ClusterError, CommandError
+from harness.errors import ClusterError, CommandError, InputError
 from harness.kube import Kube
 from harness.process import ends_with_us, run, tail, undisturbed
 
 LABEL = "io.x-k8s.kind.cluster"
-PREFIX = "harness-"
 SHOWN_LINES = 30
 
 
@@ -25,27 +25,27 @@ class Creation:
     of it, and that ends when we end.
     """
 
-    def __init__(self, folder: Path, program: Path, image: str | None, config: Path, kubeconfig: Path | None) -> None:
-        self.name = cluster_name(folder)
+    def __init__(self, name: str, folder: Path, program: Path, image: str | None, kubeconfig: Path) -> None:
+        self.name = name
         self.program = program
-        self.kubeconfig = kubeconfig.resolve() if kubeconfig else folder / "admin.kubeconfig"
+        self.kubeconfig = kubeconfig
         self._folder = folder
         self._image = image
-        self._config = config
         self._log = folder / "kind.log"
 
     @contextlib.contextmanager
-    def created(self, *, keep: bool = False) -> Iterator[None]:
-        """Create the cluster, and delete it when the context ends, unless it is to be kept.
+    def created(self, config: Path, *, keep: bool = False) -> Iterator[None]:
+        """Create the cluster, or take the one that was kept, and delete it when the context ends unless it is kept.
 
         Raises:
             CommandError: kind failed; carries what it said.
+            InputError: there is a cluster of that name which the harness did not make.
         """
+        self._refuse_strangers()
         cluster = self._cluster()
-        (self._folder / "kind.name").write_text(self.name)
         try:
             with progress.bar(f"Creating kind cluster {self.name}"):
-                self._carry_out(lambda: cluster.create(self._config), "create cluster")
+                self._carry_out(lambda: cluster.create(config), "create cluster")
             # It may hold a key, and pytest-kind leaves its mode to chance when it is there already.
             self.kubeconfig.chmod(0o600)
             yield
@@ -54,7 +54,13 @@ class Creation:
                 progress.note(f"kind cluster {self.name} is kept; KUBECONFIG={self.kubeconfig}")
             else:
                 with undisturbed():
-                    delete(self.program, self.name)
+                    self._delete(cluster)
+
+    def _delete(self, cluster: Any) -> None:
+        with contextlib.suppress(CommandError):
+            self._carry_out(cluster.delete, "delete cluster")
+        # What kind did not know of, or could not delete.
+        delete(self.name)
 
     def containers(self) -> list[str]:
         """Return the containers of its nodes, in the order of their numbers."""
@@ -68,6 +74,14 @@ class Creation:
     def version(self) -> str:
         """Return the version of kind."""
         return run([str(self.program), "version", "-q"]).strip()
+
+    def _refuse_strangers(self) -> None:
+        there = self.containers()
+        if there and not _has_mount(there[0]):
+            raise InputError(
+                f'kind cluster "{self.name}" is there already and is not the harness\'s: it would be changed and '
+                "deleted. Choose another --cluster-name, or run on it as it is with --cluster existing"
+            )
 
     def _cluster(self) -> Any:
         # Here and not above: it loads two more clients of Kubernetes.
@@ -92,19 +106,21 @@ class Creation:
             raise ClusterError(f"kind {what}: {error}") from error
 
 
-def cluster_name(folder: Path) -> str:
-    """Return the name that kind and docker know a cluster by."""
-    return f"{PREFIX}{folder.name}"
+def _has_mount(container: str) -> bool:
+    """Tell whether a node was made with the folder that the harness shares with its nodes."""
+    template = "{{range .Mounts}}{{.Destination}} {{end}}"
+    return MOUNT in docker("inspect", "--format", template, container).split()
 
 
-def delete(program: Path, name: str) -> None:
-    """Delete a cluster, or what is left of one; none is fine too.
+def delete(name: str) -> bool:
+    """Delete a cluster, or what is left of one; return whether there was anything.
+
+    By its label and not by kind's own command: that one wants a whole cluster, and a program that may not be there.
 
     Raises:
         CommandError: some of its containers will not go.
     """
-    with contextlib.suppress(CommandError):
-        run([str(program), "delete", "cluster", f"--name={name}", "--kubeconfig=/dev/null"])
     left = docker("ps", "--all", "--quiet", f"--filter=label={LABEL}={name}").split()
     if left:
         docker("rm", "--force", "--volumes", *left)
+    return bool(left)

@@ -8,6 +8,7 @@ from harness.clock import SYSTEM
 from harness.cluster.follow import Change, Follower
 from harness.errors import ClusterError
 from harness.kube import Kube, Object
+from harness.record import pulling
 
 NAMESPACE = "kube-system"
 CHECK_SECONDS = 0.25
@@ -71,7 +72,8 @@ def trouble(pod: Object) -> str | None:
         state = container.get("state", {})
         if waiting := state.get("waiting"):
             if waiting.get("reason") not in {"ContainerCreating", "PodInitializing"}:
-                return f"{container['image']}: {waiting.get('reason')}: {waiting.get('message', '')}"
+                pull = pulling.in_status(pod["status"])
+                return pull.sentence() if pull else f"{waiting.get('reason')}: {waiting.get('message', '')}"
         elif ended := state.get("terminated"):
             return f"ended with code {ended.get('exitCode')} ({ended.get('reason')})"
     return None

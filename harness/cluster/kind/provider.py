@@ -2,29 +2,32 @@
 
 import contextlib
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from harness import progress
 from harness.clock import SYSTEM
+from harness.cluster import abandoned
 from harness.cluster import kubeconfig as kubeconfigs
 from harness.cluster.base import ClusterSpec
 from harness.cluster.folder import ClusterFolder
 from harness.cluster.kind import config, tools
 from harness.cluster.kind.cluster import ClusterOnKind, Parts
-from harness.cluster.kind.creation import Creation
+from harness.cluster.kind.creation import Creation, delete
 from harness.cluster.kind.deaths import watched
 from harness.cluster.kind.images import Images
 from harness.cluster.kind.leader import Leader
-from harness.cluster.kind.leftovers import remove_leftovers
 from harness.cluster.kind.pods import OwnPods
 from harness.cluster.kind.system import admit_readers, keep_to_control_plane, scheduler_token
 from harness.cluster.kind.workers import WorkerPool
 from harness.kube import Kube
 
 WORKERS = 3
+PREFIX = "harness-"
 CONFIG_VARIABLE = "KIND_CONFIG_EXTRA"
 PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
 
@@ -44,43 +47,73 @@ class KindProvider:
         """Create a cluster whose workers are parked; schedulers and nodes are added by who needs them."""
         engine = tools.engine_version()
         program = tools.kind_program(spec.kind)
-        for name in remove_leftovers(program):
-            progress.note(f"kind cluster {name} was left behind by a run that crashed, and is deleted")
+        abandoned.remove(progress.note)
         started = SYSTEM.now()
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(ClusterFolder.create(spec.name))
-            creation = _creation(folder.path, program, spec)
-            stack.enter_context(creation.created(keep=spec.kind.keep))
+            name = spec.name or f"{PREFIX}{folder.name}"
+            # Before anything is made: whoever finds the folder without its owner knows what to delete.
+            folder.announce(provider=self.name, kind=name, keep=spec.kind.keep)
+            home = _home(folder.path, name, keep=spec.kind.keep)
+            kubeconfig = spec.kubeconfig.resolve() if spec.kubeconfig else home.kubeconfig
+            creation = Creation(name, folder.path, program, tools.node_image(spec.kind), kubeconfig)
+            stack.enter_context(creation.created(_written(folder.path, home.shared, spec), keep=spec.kind.keep))
             kube = Kube.connect(creation.kubeconfig)
             stack.callback(kube.close)
-            cluster = _readied(folder, creation, kube, stack, engine)
+            cluster = _readied(folder, home.shared, creation, kube, stack)
+            if spec.kind.keep:
+                stack.callback(cluster.give_back)
+            versions = {**cluster.versions, "docker": engine}
             folder.announce(
                 provider=self.name,
-                versions=dict(cluster.versions),
+                kind=name,
+                keep=spec.kind.keep,
+                versions=versions,
                 kubeconfig=str(cluster.kubeconfig),
                 start_seconds=round(SYSTEM.now() - started, 3),
             )
             yield cluster
 
+    def recover(self, folder: Path, facts: Mapping[str, Any]) -> Sequence[str]:
+        """Delete a cluster whose owner was killed, unless it was to be kept."""
+        name = facts.get("kind")
+        if not name or facts.get("keep"):
+            return ()
+        tools.engine_version()
+        return [f"kind cluster {name}"] if delete(str(name)) else ()
 
-def _creation(folder: Path, program: Path, spec: ClusterSpec) -> Creation:
-    shared = folder / "shared"
-    shared.mkdir(mode=0o700)
+
+@dataclass(frozen=True)
+class _Home:
+    """Where the files of a cluster lie: with the run's own, or, of one that is kept, where pytest-kind has its own."""
+
+    shared: Path
+    kubeconfig: Path
+
+
+def _home(folder: Path, name: str, *, keep: bool) -> _Home:
+    place = (Path(".pytest-kind") / name).resolve() if keep else folder
+    shared = place / "shared"
+    shared.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return _Home(shared, place / "kubeconfig")
+
+
+def _written(folder: Path, shared: Path, spec: ClusterSpec) -> Path:
+    """Write the configuration that the cluster is created with, and return its file."""
     named = spec.kind.config or (Path(os.environ[CONFIG_VARIABLE]) if os.environ.get(CONFIG_VARIABLE) else None)
     own = config.read_config(named) if named else None
     workers = config.worker_count(spec.nodes, own, spec.kind.workers, WORKERS)
     file = folder / "kind.yaml"
     file.write_text(yaml.safe_dump(config.cluster_config(workers, shared, own), sort_keys=False), encoding="utf-8")
-    return Creation(folder, program, tools.node_image(spec.kind), file, spec.kubeconfig)
+    return file
 
 
 def _readied(
-    folder: ClusterFolder, creation: Creation, kube: Kube, stack: contextlib.ExitStack, engine: str
+    folder: ClusterFolder, shared: Path, creation: Creation, kube: Kube, stack: contextlib.ExitStack
 ) -> ClusterOnKind:
     containers = creation.containers()
     leader = next(one for one in containers if one.endswith(f"-{config.CONTROL_PLANE}"))
     workers = [one for one in containers if one != leader]
-    shared = folder.path / "shared"
     pool = WorkerPool(kube, shared, lambda: None)
     deaths = stack.enter_context(watched(creation.name, folder.path / "deaths.log", pool.containers))
     with progress.bar("Readying the cluster"):
@@ -88,10 +121,11 @@ def _readied(
         images = Images(creation.program, creation.name, containers)
         images.serve_as(PAUSE_IMAGE)
         pool.take_over(workers)
-        token = admit_readers(kube)
+        # Before the cluster is taken as empty: what is made later goes at the next reset.
+        token, binder = admit_readers(kube), scheduler_token(kube)
         pods = stack.enter_context(OwnPods(kube, deaths.check))
         parts = Parts(kube, pool, Leader(kube, leader), pods, deaths, images, token)
-        versions = {"kubernetes": creation.kubernetes(kube), "kind": creation.version(), "docker": engine}
-        cluster = ClusterOnKind(folder.path, creation.kubeconfig, tools.gateway(), versions, parts)
-        kubeconfigs.with_token(creation.kubeconfig, cluster.scheduler_kubeconfig, scheduler_token(kube))
+        versions = {"kubernetes": creation.kubernetes(kube), "kind": creation.version()}
+        cluster = ClusterOnKind(folder.path, shared, creation.kubeconfig, tools.gateway(), versions, parts)
+        kubeconfigs.with_token(creation.kubeconfig, cluster.scheduler_kubeconfig, binder)
     return cluster

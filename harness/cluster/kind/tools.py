@@ -100,3 +100,13 @@ def gateway() -> str:
 def address_of(container: str) -> str:
     """Return the address of a container in kind's network."""
     return docker("inspect", "--format", "{{.NetworkSettings.Networks.kind.IPAddress}}", container).strip()
+
+
+def cannot_connect(container: str, address: str, port: int) -> str | None:
+    """Say why a container cannot connect to an address, None if it can."""
+    try:
+        docker("exec", container, "timeout", "5", "bash", "-c", f"exec 3<>/dev/tcp/{address}/{port}")
+    except CommandError as error:
+        said = error.output.strip().splitlines()
+        return said[-1] if said else f"no answer within 5 s (exit code {error.command_exit_code})"
+    return None

@@ -14,7 +14,7 @@ from harness.cluster.follow import Change, Follower
 from harness.cluster.kind import kubelet
 from harness.cluster.kind.config import MOUNT
 from harness.cluster.kind.identity import node_identity
-from harness.cluster.kind.kubelet import Worker
+from harness.cluster.kind.kubelet import Registration, Worker
 from harness.cluster.kind.tools import docker
 from harness.cluster.nodes import NODES, takes_pods
 from harness.errors import ClusterError, StepError
@@ -84,12 +84,20 @@ class WorkerPool:
 
         def start() -> None:
             with ThreadPoolExecutor(max(1, len(chosen))) as pool:
-                list(pool.map(lambda pair: self._start(*pair), chosen))
+                list(pool.map(lambda pair: self._start(kubelet.as_declared(*pair), pair[1]), chosen))
 
         if chosen:
             self._await_ready([spec.name for spec in specs], start)
             self._declare_extended(specs)
-        return [text for spec, worker in chosen for text in kubelet.shortfalls(spec, worker)]
+        return kubelet.shortfalls(chosen)
+
+    def give_back(self) -> None:
+        """Make each worker the node that it was when kind made it."""
+        self.park()
+        workers, self._parked = self._parked, []
+        self._nodes = {worker.container: worker for worker in workers}
+        for worker in workers:
+            self._start(kubelet.as_made(worker), worker)
 
     def park(self) -> None:
         """Let no worker be a node any more."""
@@ -104,15 +112,16 @@ class WorkerPool:
         cidrs = tuple(node["spec"].get("podCIDRs") or ())
         return Worker(container, cidrs, node["spec"]["providerID"], node["status"]["capacity"], config, flags)
 
-    def _start(self, spec: NodeSpec, worker: Worker) -> None:
-        if spec.name not in self._identities:
-            self._identities[spec.name] = node_identity(self._kube, spec.name)
+    def _start(self, registration: Registration, worker: Worker) -> None:
+        name = registration.node["metadata"]["name"]
+        if name not in self._identities:
+            self._identities[name] = node_identity(self._kube, name)
         folder = self._shared / worker.container
         folder.mkdir(mode=0o700, exist_ok=True)
-        _write_private(folder / "identity.pem", self._identities[spec.name])
-        (folder / "config.yaml").write_text(kubelet.configuration(spec, worker))
-        (folder / "flags.env").write_text(kubelet.flags(spec, worker))
-        self._kube.create(kubelet.node_object(spec, worker))
+        _write_private(folder / "identity.pem", self._identities[name])
+        (folder / "config.yaml").write_text(registration.config)
+        (folder / "flags.env").write_text(registration.flags)
+        self._kube.create(registration.node)
         docker("exec", worker.container, "sh", "-euc", _REGISTER, "sh", f"{MOUNT}/{worker.container}")
         (folder / "identity.pem").unlink()
 

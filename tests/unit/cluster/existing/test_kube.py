@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 from urllib3.exceptions import ProtocolError
 
+from harness.clock import wait_until
 from harness.cluster.existing.body import PodRules
 from harness.cluster.existing.kube import ScopedKube
 from harness.cluster.existing.undo import Journal
 from harness.cluster.existing.wide import ClusterWide
 from harness.cluster.follow import Change, Follower
-from harness.clock import wait_until
 from harness.errors import ApiError, ClusterError, InputError
 from harness.kube import names
 from harness.streaming import Stream

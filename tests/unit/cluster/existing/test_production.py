@@ -26,7 +26,7 @@ def context(name: str = "lab", cluster: str = "lab", host: str = "lab.test") -> 
     ],
 )
 def test_what_looks_like_production_is_refused_unless_it_is_meant(looks: Context) -> None:
-    with pytest.raises(InputError, match="looks like production: .* If it is meant, say --yes") as caught:
+    with pytest.raises(InputError, match=r"looks like production: .* If it is meant, say --yes") as caught:
         production.refuse(looks, (), confirmed=False)
     assert "acme.test" not in str(caught.value)
     production.refuse(looks, (), confirmed=True)

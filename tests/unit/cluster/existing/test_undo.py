@@ -89,7 +89,7 @@ def test_a_node_that_is_gone_or_busy_is_no_riddle(tmp_path: Path) -> None:
         tries += 1
         raise ApiError("PATCH", path, CONFLICT, "modified")
 
-    real, kube.patch = kube.patch, patch  # type: ignore[method-assign,assignment]
+    real, kube.patch = kube.patch, patch  # type: ignore[method-assign]
     with pytest.raises(ClusterError, match=r"node n could not be put back .* Before: .*unschedulable"):
         journal.undo(kube, NAMES)
     assert tries == undo.TRIES
