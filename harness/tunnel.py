@@ -9,11 +9,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from harness.clock import WaitTimeoutError, wait_until
 from harness.errors import ApiError, ClusterError
 from harness.kube import Kube
 
 OK, NOT_FOUND = 200, 404
 TIMEOUT_SECONDS = 10.0
+CLOSE_SECONDS = 2.0
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,7 @@ class TunnelPages:
         self._kube = kube
         self._server = server
         self._connection: http.client.HTTPConnection | None = None
+        self._forward: Any = None
         self._turn = threading.Lock()
 
     def get(self, path: str) -> str:
@@ -66,7 +69,8 @@ class TunnelPages:
             for last in (False, True):
                 try:
                     if self._connection is None:
-                        last, self._connection = True, self._dial()  # noqa: PLW2901 - a new one has one chance
+                        last = True  # noqa: PLW2901 - a new one has one chance
+                        self._connection = self._dial()
                     self._connection.request("GET", path, headers=headers)
                     response = self._connection.getresponse()
                     return response.status, response.read().decode(errors="replace")
@@ -78,9 +82,13 @@ class TunnelPages:
 
     def _dial(self) -> http.client.HTTPConnection:
         server = self._server
-        raw = _forwarded(self._kube, server.namespace, server.pod(), server.port)
+        self._forward = _forwarded(self._kube, server.namespace, server.pod(), server.port)
+        # The real socket: TLS takes no stand-in.
+        raw: socket.socket = self._forward.socket(server.port)._socket  # noqa: SLF001
         raw.settimeout(TIMEOUT_SECONDS)
         connection = http.client.HTTPConnection("localhost", server.port, timeout=TIMEOUT_SECONDS)
+        # Or it would go on, after an answer that closes it, with whoever listens on that port of this machine.
+        connection.auto_open = 0
         connection.sock = _private(raw) if server.scheme == "https" else raw
         return connection
 
@@ -89,6 +97,17 @@ class TunnelPages:
             with contextlib.suppress(OSError):
                 self._connection.close()
             self._connection = None
+        if self._forward is not None:
+            self._end_forward()
+            self._forward = None
+
+    def _end_forward(self) -> None:
+        self._forward.close()
+        with contextlib.suppress(WaitTimeoutError):
+            # A thread of the client's passes bytes on until it sees that we are gone.
+            wait_until(lambda: not self._forward.connected, what="the end of a tunnel", timeout_seconds=CLOSE_SECONDS)
+        # When the pod went first, that thread is gone and has left its connection open.
+        self._forward.websocket.shutdown()
 
     def _where(self, path: str) -> str:
         return f"{self._server.scheme}://{self._server.namespace}/{self._server.port}{path}"
@@ -102,8 +121,8 @@ def _private(raw: socket.socket) -> ssl.SSLSocket:
     return context.wrap_socket(raw)
 
 
-def _forwarded(kube: Kube, namespace: str, pod: str, port: int) -> socket.socket:
-    """Return a connection to a port of a pod.
+def _forwarded(kube: Kube, namespace: str, pod: str, port: int) -> Any:
+    """Return the client's forwarding of a port of a pod.
 
     Raises:
         ApiError: the API server refuses it.
@@ -117,8 +136,6 @@ def _forwarded(kube: Kube, namespace: str, pod: str, port: int) -> socket.socket
     api = CoreV1Api(ApiClient(kube.configuration))
     path = f"/api/v1/namespaces/{namespace}/pods/{pod}/portforward"
     try:
-        forward: Any = portforward(api.connect_get_namespaced_pod_portforward, pod, namespace, ports=str(port))
+        return portforward(api.connect_get_namespaced_pod_portforward, pod, namespace, ports=str(port))
     except (ApiException, WebSocketException) as error:
         raise ApiError("GET", path, getattr(error, "status", 0) or 0, str(error)) from error
-    raw: socket.socket = forward.socket(port)._socket  # noqa: SLF001 - the real one: TLS takes no stand-in
-    return raw

@@ -105,7 +105,7 @@ from harness.testing import FakeCluster
 
 @pytest.fixture(autouse=True)
 def lossy(monkeypatch):
-    monkeypatch.setattr(FakeCluster, "add_nodes", lambda self, nodes: self.lose("etcd exited with code 1"))
+    monkeypatch.setattr(FakeCluster, "add_nodes", lambda self, nodes: self.lose("etcd exited with code 1") or ())
 """
 
 

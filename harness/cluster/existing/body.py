@@ -105,6 +105,8 @@ def own_node(item: Object, names: Names) -> Object:
 def shown(item: Object, plural: str, names: Names) -> Object:
     """Change an object of the cluster into the one that the scenario speaks of, and return it."""
     metadata = item.get("metadata") or {}
+    # Who set which field is half of a pod's size, and nobody here asks.
+    metadata.pop("managedFields", None)
     if "namespace" in metadata:
         metadata["namespace"] = names.shown(metadata["namespace"])
     match plural:

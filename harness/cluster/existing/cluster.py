@@ -65,7 +65,7 @@ class ExistingCluster:
         self._kept: set[Key] = set()
         self._matched = False
         self._kwok = False
-        self._checked = False
+        self._checked: set[rights.Right] = set()
         self._made_beside: Beside | None = None
         self._lock = threading.Lock()
         wide = ClusterWide(whole, names, self._journal, allowed=allowed.allow_cluster_wide)
@@ -204,10 +204,12 @@ class ExistingCluster:
 
     def _require_rights(self, config: str) -> None:
         """Make sure that a scheduler can work with the user's rights; one with an identity of its own has its own."""
-        if self._checked or (str(self.kubeconfig) not in config and "clientConnection" in config):
+        stock = "clientConnection" in config
+        if stock and str(self.kubeconfig) not in config:
             return
-        rights.require(self._whole, rights.needed_by_scheduler(), f'a scheduler beside "{self.context}" acts as you')
-        self._checked = True
+        wanted = [right for right in rights.needed_by_scheduler(stock=stock) if right not in self._checked]
+        rights.require(self._whole, wanted, f'a scheduler beside "{self.context}" acts as you')
+        self._checked.update(wanted)
 
 
 def remove_nodes(kube: Kube, names: Names) -> list[str]:

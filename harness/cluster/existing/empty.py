@@ -40,12 +40,26 @@ def delete_namespaces(kube: Kube, namespaces: Sequence[str], check: Check = lamb
     """
     for name in namespaces:
         kube.delete(f"{NAMESPACES}/{name}")
-        # From now on nobody can put new ones there. Their own grace, often half a minute, serves nobody here. Without
-        # an answer in time the namespace's controller does the same.
-        with contextlib.suppress(ApiError, ClusterError):
-            kube.delete(f"{NAMESPACES}/{name}/pods", grace_seconds=GRACE_SECONDS)
+        # From now on nobody can put new ones there.
+        _delete_pods(kube, f"{NAMESPACES}/{name}/pods", check)
     waiting = _Waiting(kube, list(namespaces), check)
     wait_until(waiting.is_over, what="the end of namespaces", timeout_seconds=inf, poll_seconds=POLL_SECONDS)
+
+
+def _delete_pods(kube: Kube, path: str, check: Check) -> None:
+    """Delete pods one by one: for thousands of them, a server gives up on the whole before it is done.
+
+    Their own grace, often half a minute, serves nobody here. What is left over is for the namespace's controller.
+    """
+
+    def delete(pod: Object) -> None:
+        if "deletionTimestamp" not in pod["metadata"]:
+            kube.delete(f"{path}/{pod['metadata']['name']}", grace_seconds=GRACE_SECONDS)
+
+    with contextlib.suppress(ApiError), ThreadPoolExecutor(WORKERS) as pool:
+        for page in kube.pages(path, accept=METADATA_ONLY):
+            check()
+            list(pool.map(delete, page["items"] or ()))
 
 
 class _Waiting:

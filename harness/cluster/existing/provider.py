@@ -48,7 +48,7 @@ class ExistingProvider:
         with ClusterFolder.create(spec.name) as folder, Supervisor(None, folder.path / "logs") as supervisor:
             kubeconfig = context.write(folder.path / KUBECONFIG)
             names = Names(secrets.token_hex(RUN_BYTES), context.host, context.port)
-            whole = Kube.connect(kubeconfig)
+            whole = _connected(kubeconfig, context.name)
             try:
                 versions = _looked_at(whole, context, names, spec)
                 cluster = ExistingCluster(
@@ -79,7 +79,7 @@ class ExistingProvider:
         if not run or not kubeconfig.is_file():
             # It had not come to touching anything.
             return []
-        kube = Kube.connect(kubeconfig)
+        kube = _connected(kubeconfig, str(facts.get("context")))
         try:
             done = recover(kube, Names(run), Journal(folder), nodes=bool(facts.get("kwok_nodes")))
         finally:
@@ -92,6 +92,15 @@ class ExistingProvider:
         if folder and folder.path.is_dir() and not folder.is_owned() and folder.facts().get("provider") == self.name:
             for what in self.recover(folder.path, folder.facts()):
                 progress.note(f"removed {what}, left by a run that was killed")
+
+
+def _connected(kubeconfig: Path, context: str) -> Kube:
+    from kubernetes.config import ConfigException
+
+    try:
+        return Kube.connect(kubeconfig)
+    except ConfigException as error:
+        raise InputError(f'context "{context}": cannot be used: {error}') from error
 
 
 def _check_options(spec: ClusterSpec) -> None:

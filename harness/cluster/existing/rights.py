@@ -14,6 +14,8 @@ from harness.kube import Kube
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 WORKERS = 8
 WORKLOADS = ("deployments", "replicasets", "statefulsets", "daemonsets")
+# Without these nothing can schedule.
+BARE = ("nodes", "pods", "pods/binding")
 ROLE = "scheduler-harness"
 
 
@@ -37,9 +39,10 @@ def needed(spec: ExistingSpec, namespace: str) -> list[Right]:
     return sorted({*_always(namespace), *(_cluster_wide(spec) if spec.allow_cluster_wide else ())})
 
 
-def needed_by_scheduler() -> list[Right]:
-    """Return what a scheduler needs that works with the user's own rights."""
-    return [Right(*right) for rights in NEEDED.values() for right in rights]
+def needed_by_scheduler(*, stock: bool = True) -> list[Right]:
+    """Return what a scheduler needs that works with the user's own rights; less, if it is no kube-scheduler."""
+    every = [Right(*right) for rights in NEEDED.values() for right in rights]
+    return [right for right in every if stock or right.resource in BARE]
 
 
 def _always(namespace: str) -> Iterator[Right]:
@@ -52,7 +55,6 @@ def _always(namespace: str) -> Iterator[Right]:
     made = [("", "pods"), ("", "configmaps"), *(("apps", one) for one in WORKLOADS), ("batch", "jobs")]
     for group, resource in made:
         yield from (Right(group, resource, verb, namespace) for verb in ("create", "patch", "delete"))
-    yield Right("", "pods", "deletecollection", namespace)
     yield Right("", "pods/eviction", "create", namespace)
     yield Right("", "serviceaccounts", "list", namespace)
 

@@ -1,6 +1,7 @@
 """A running kind cluster: what the later stages may ask of it."""
 
 import contextlib
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -43,14 +44,11 @@ class Parts:
 class ClusterOnKind:
     """A cluster whose nodes are kubelets in containers. Made and ended by the provider."""
 
-    def __init__(
-        self, folder: Path, shared: Path, kubeconfig: Path, address: str, versions: Mapping[str, str], parts: Parts
-    ) -> None:
+    def __init__(self, folder: Path, shared: Path, kubeconfig: Path, versions: Mapping[str, str], parts: Parts) -> None:
         self.name = folder.name
         self.folder = folder
         self.kubeconfig = kubeconfig
         self.scheduler_kubeconfig = folder / "scheduler.kubeconfig"
-        self.address = address
         self.versions = versions
         self.kube = parts.kube
         self._parts = parts
@@ -58,6 +56,11 @@ class ClusterOnKind:
         self._baseline = Baseline(self.kube, lambda: inventory(self.kube))
         self._shared = shared
         self._room = SchedulerRoom(self.kube, parts.leader.container, shared, parts.pods, parts.token, self.furnish)
+
+    @functools.cached_property
+    def address(self) -> str:
+        """Return this machine as the nodes can call it; asked for only where an extender runs here."""
+        return tools.own_address()
 
     @property
     def leader(self) -> str:
@@ -97,7 +100,9 @@ class ClusterOnKind:
         self._parts.leader.restore()
 
     def give_back(self) -> None:
-        """Let every worker be the node that kind made, for whoever goes on with the cluster."""
+        """Empty it, and let every worker be the node that kind made, for whoever goes on with the cluster."""
+        # What is left would count as the cluster's own when it is taken again.
+        self.reset()
         self._parts.pool.give_back()
 
     def furnish(self, objects: Sequence[Object]) -> AbstractContextManager[None]:

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from harness.cluster.kind.config import CONTROL_PLANE
+from harness.cluster.kind.creation import LABEL
 from harness.errors import ClusterError, NodeDied
 from harness.process import Child, spawn, undisturbed
 
-LABEL = "io.x-k8s.kind.cluster"
 _FORMAT = "{{.Actor.Attributes.name}} {{.Actor.Attributes.exitCode}}"
 
 

@@ -1,5 +1,6 @@
 """The control plane as a node: a scenario may declare it by its name, and finds it as kubeadm made it otherwise."""
 
+import secrets
 from typing import Any
 
 from harness.cluster.kind.config import CONTROL_PLANE
@@ -9,6 +10,7 @@ from harness.kube import Kube, Object
 from harness.scenario.nodes import NodeSpec
 
 PATH = f"{NODES}/{CONTROL_PLANE}"
+DECLARED = "scheduler-harness.io/declared"
 
 
 class Leader:
@@ -31,7 +33,9 @@ class Leader:
         """Give it the labels and taints that a scenario declares."""
         self._declared = True
         taints = [taint.to_json() for taint in spec.taints]
-        self._kube.patch(PATH, {"metadata": {"labels": dict(spec.labels)}, "spec": {"taints": taints}})
+        # A change in any case: who watches has left it out until now, and hears of it only when it changes.
+        metadata = {"labels": dict(spec.labels), "annotations": {DECLARED: secrets.token_hex(4)}}
+        self._kube.patch(PATH, {"metadata": metadata, "spec": {"taints": taints}})
 
     def restore(self) -> None:
         """Give it back what kubeadm gave it."""
@@ -40,5 +44,6 @@ class Leader:
         self._declared = False
         labels = self._kube.request("GET", PATH)["metadata"]["labels"]
         gone = dict.fromkeys(labels.keys() - self._labels.keys())
-        change = {"metadata": {"labels": {**self._labels, **gone}}, "spec": {"taints": self._taints}}
+        metadata = {"labels": {**self._labels, **gone}, "annotations": {DECLARED: None}}
+        change = {"metadata": metadata, "spec": {"taints": self._taints}}
         self._kube.patch(PATH, change)

@@ -126,6 +126,6 @@ def _readied(
         pods = stack.enter_context(OwnPods(kube, deaths.check))
         parts = Parts(kube, pool, Leader(kube, leader), pods, deaths, images, token)
         versions = {"kubernetes": creation.kubernetes(kube), "kind": creation.version()}
-        cluster = ClusterOnKind(folder.path, shared, creation.kubeconfig, tools.gateway(), versions, parts)
+        cluster = ClusterOnKind(folder.path, shared, creation.kubeconfig, versions, parts)
         kubeconfigs.with_token(creation.kubeconfig, cluster.scheduler_kubeconfig, binder)
     return cluster

@@ -143,8 +143,12 @@ def _log_followed(kube: Kube, path: str, container: str, log: Path) -> Iterator[
 
     def follow() -> None:
         while not stopping.is_set():
-            with contextlib.suppress(ApiError, ClusterError, OSError):
+            # A connection that breaks surfaces as almost any error of the client's.
+            with contextlib.suppress(Exception):
                 streams.append(kube.log(path, {"container": container}))
+                if stopping.is_set():
+                    # Who stops us closed the stream before this one.
+                    streams[-1].close()
                 with log.open("ab") as file:
                     for chunk in streams[-1].chunks():
                         file.write(chunk)

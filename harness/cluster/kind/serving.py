@@ -1,6 +1,7 @@
 """Runs an image that serves HTTP, an extender, as a Deployment behind a Service that this machine can reach."""
 
 import contextlib
+import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 
@@ -12,6 +13,7 @@ from harness.errors import VariantError
 from harness.kube import Kube, Object
 
 READY_SECONDS = 60.0
+CONNECT_SECONDS = 2.0
 SERVICES = f"/api/v1/namespaces/{NAMESPACE}/services"
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"
 
@@ -29,6 +31,7 @@ def serving(kube: Kube, furnish: Furnish, address: str, container: Container, na
     with furnish([_deployment(called, container, port), _service(called, port)]):
         _await_ready(kube, called, container.image)
         node_port = kube.request("GET", f"{SERVICES}/{called}")["spec"]["ports"][0]["nodePort"]
+        _await_connection(container.image, address, node_port)
         yield f"http://{address}:{node_port}"
 
 
@@ -46,6 +49,21 @@ def _await_ready(kube: Kube, name: str, image: str) -> None:
         wait_until(ready, what=f"a pod of {image} that accepts connections", timeout_seconds=READY_SECONDS)
     except WaitTimeoutError as error:
         raise VariantError(f"{error}; it has to listen on port $PORT of every address") from error
+
+
+def _await_connection(image: str, address: str, port: int) -> None:
+    """Wait until the Service leads to the pod: the node's rules follow a moment after the pod is ready."""
+
+    def connects() -> bool:
+        with contextlib.suppress(OSError), socket.create_connection((address, port), CONNECT_SECONDS):
+            return True
+        return False
+
+    what = f"a connection to {image} at {address}:{port}"
+    try:
+        wait_until(connects, what=what, timeout_seconds=READY_SECONDS)
+    except WaitTimeoutError as error:
+        raise VariantError(f"{error}; does it listen on every address, not only on loopback?") from error
 
 
 def _deployment(name: str, container: Container, port: int) -> Object:

@@ -31,8 +31,11 @@ def edited(manifest: str, config: str, folder: str, flags: Sequence[str] = ()) -
     container = _scheduler(pod)
     words = [word for word in container["command"] if not _is_one_of(word, _OVERRULING)]
     container["command"] = [*words, f"--config={config}", *flags]
-    container.setdefault("volumeMounts", []).append({"name": VOLUME, "mountPath": folder, "readOnly": True})
-    pod["spec"].setdefault("volumes", []).append({"name": VOLUME, "hostPath": {"path": folder, "type": "Directory"}})
+    # A manifest that was edited already, by a run that was killed, has them.
+    mounts = [one for one in container.get("volumeMounts") or () if one["name"] != VOLUME]
+    volumes = [one for one in pod["spec"].get("volumes") or () if one["name"] != VOLUME]
+    container["volumeMounts"] = [*mounts, {"name": VOLUME, "mountPath": folder, "readOnly": True}]
+    pod["spec"]["volumes"] = [*volumes, {"name": VOLUME, "hostPath": {"path": folder, "type": "Directory"}}]
     # It is proven by its own pages; a probe that looks only after ten seconds would be waited for.
     container.pop("startupProbe", None)
     return yaml.safe_dump(pod, sort_keys=False)

@@ -1,12 +1,14 @@
 """Finds what kind needs: a container engine that answers, its own program, the image of its nodes."""
 
+import contextlib
 import os
 import shutil
+import socket
 from pathlib import Path
 
 from harness import cache, progress, toolchain
 from harness.cluster.base import KindSpec
-from harness.errors import BuildError, CommandError, InputError, MissingToolError
+from harness.errors import BuildError, ClusterError, CommandError, InputError, MissingToolError
 from harness.paths import cache_folder
 from harness.process import run
 
@@ -59,7 +61,7 @@ def kind_program(spec: KindSpec) -> Path:
         BuildError, MissingToolError: it cannot be built.
     """
     if spec.program is not None:
-        if not os.access(spec.program, os.X_OK):
+        if not (spec.program.is_file() and os.access(spec.program, os.X_OK)):
             raise InputError(f"--kind-bin {spec.program}: no program that may be executed")
         return spec.program.resolve()
     if found := shutil.which("kind"):
@@ -86,15 +88,26 @@ def node_image(spec: KindSpec) -> str | None:
     return spec.image or os.environ.get(IMAGE_VARIABLE) or None
 
 
-def gateway() -> str:
+def own_address() -> str:
     """Return the address of this machine in the network that kind puts its nodes into.
 
     Raises:
-        CommandError: there is no such network.
+        ClusterError: this machine has none there.
     """
     template = "{{range .IPAM.Config}}{{.Gateway}} {{end}}"
-    addresses = docker("network", "inspect", "kind", "--format", template).split()
-    return next((address for address in addresses if "." in address), addresses[0] if addresses else "")
+    found = docker("network", "inspect", "kind", "--format", template).split()
+    # The short ones first: whoever writes such an address into a URL may forget the brackets.
+    addresses = sorted(found, key=lambda address: ":" in address)
+    for address in addresses:
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        with socket.socket(family) as probe, contextlib.suppress(OSError):
+            probe.bind((address, 0))
+            return address
+    raise ClusterError(
+        f"docker's network kind has the gateway {', '.join(addresses) or 'none'}, which is no address of this machine, "
+        "so its nodes cannot call an extender here (an engine in a virtual machine?); bring the extender as an image "
+        "(image:NAME), or run on the embedded cluster"
+    )
 
 
 def address_of(container: str) -> str:

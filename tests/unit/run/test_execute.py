@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from harness.cluster.base import ClusterSpec
-from harness.errors import ClusterError, StepError
+from harness.errors import ClusterError, RunError, StepError
 from harness.expect.judge import judge
 from harness.record.read import read
 from harness.run.execute import RunRequest, execute
@@ -196,3 +196,23 @@ def test_logs_of_the_runs_own_time_are_kept(bench: Bench, tmp_path: Path) -> Non
 
     path = execute(RunRequest(scenario(PODS, nodes=NODES), 0, bench.runs, "fake"), cluster, bench.installed, work)
     assert (path / "logs" / "part.log").read_text() == "during\nduring\n"
+
+
+def test_a_borrowed_cluster_is_told_in_the_scenarios_words(bench: Bench, tmp_path: Path) -> None:
+    log = tmp_path / "part.log"
+    log.touch()
+    cluster: Any = bench.cluster
+    cluster.logs = {"part": log}
+    cluster.context = "lab"
+    cluster.told = lambda text: text.replace("h-1-", "")
+
+    def work(_: str) -> None:
+        with log.open("a") as stream:
+            stream.write("h-1-default/pod at work\n")
+        raise RunError("h-1-default/pod is lost")
+
+    request = RunRequest(scenario(PODS, nodes=NODES), 0, bench.runs, "existing")
+    with pytest.raises(RunError):
+        execute(request, cluster, bench.installed, work)
+    assert (bench.meta()["context"], bench.meta()["error"]) == ("lab", "default/pod is lost")
+    assert (bench.only_record() / "logs" / "part.log").read_text() == "default/pod at work\n"

@@ -43,5 +43,8 @@ def test_more_is_needed_only_for_what_is_allowed() -> None:
     assert create in rights.needed(ExistingSpec(allow_cluster_wide=True, kwok_nodes=True), DEFAULT)
 
 
-def test_a_scheduler_needs_to_bind() -> None:
-    assert Right("", "pods/binding", "create") in rights.needed_by_scheduler()
+def test_a_scheduler_needs_to_bind_and_one_that_is_no_kube_scheduler_needs_less() -> None:
+    whole, bare = rights.needed_by_scheduler(), rights.needed_by_scheduler(stock=False)
+    assert Right("", "pods/binding", "create") in bare
+    assert Right("storage.k8s.io", "csinodes", "list") in whole
+    assert {right.resource for right in bare} == {"nodes", "pods", "pods/binding"}
