@@ -128,8 +128,11 @@ def clean() -> int:
     Example:
       harness clean
     """
-    removed = abandoned.remove(print)
-    print(f"removed what was left of {', '.join(removed)}" if removed else "nothing was left behind")
+    said: list[str] = []
+    removed = abandoned.remove(said.append)
+    if removed:
+        said.append(f"removed what was left of {', '.join(removed)}")
+    print("\n".join(said) or "nothing was left behind")
     return 0
 
 

@@ -44,6 +44,7 @@ class ClusterChoice:
             "--context": existing.context,
         }
         flags = {
+            "--fresh": spec.fresh,
             "--keep-cluster": kind.keep,
             "--allow-cluster-wide": existing.allow_cluster_wide,
             "--kwok-nodes": existing.kwok_nodes,
@@ -64,6 +65,7 @@ _CHOICES = (
         help="Folder of a built control plane; skips the build. Also HARNESS_CONTROLPLANE.",
     ),
     click.option("--cluster-name", metavar="NAME", help="Name of the cluster; a random one unless told."),
+    click.option("--fresh", is_flag=True, help="A new cluster for every run, instead of an emptied one."),
     click.option("--workers", type=click.IntRange(1, 50), help="kind: how many nodes; as many as are declared."),
     click.option("--kind-image", metavar="IMAGE", help="kind: image of its nodes. Also KIND_NODE_IMAGE."),
     click.option("--kind-bin", type=_PATH, help="kind: its program; that on PATH, else built, unless told."),
@@ -124,6 +126,7 @@ def _with_spec(command: Callable[..., Any]) -> Callable[..., Any]:
         kubernetes: str | None,
         controlplane_bin: Path | None,
         cluster_name: str | None,
+        fresh: bool,
         workers: int | None,
         kind_image: str | None,
         kind_bin: Path | None,
@@ -139,7 +142,7 @@ def _with_spec(command: Callable[..., Any]) -> Callable[..., Any]:
         kind = KindSpec(kind_image, kind_bin, kind_config, workers, keep_cluster)
         existing = ExistingSpec(context, allow_cluster_wide, kwok_nodes, confirmed)
         spec = ClusterSpec(
-            kubernetes, controlplane_bin, cluster_name, kubeconfig=kubeconfig, kind=kind, existing=existing
+            kubernetes, controlplane_bin, cluster_name, kubeconfig=kubeconfig, fresh=fresh, kind=kind, existing=existing
         )
         return command(*arguments, spec=spec, **others)
 

@@ -28,6 +28,9 @@ def recover(folder: ClusterFolder, say: Say) -> bool:
         for what in made.recover(folder.path, facts):
             say(f"removed {what}")
     except HarnessError as error:
-        say(f"{folder.name}: what it left could not be removed, and is tried again next time: {error}")
+        say(
+            f"{folder.name}: what it left could not be removed, and is tried again next time: {error}. "
+            f"If that cluster is gone for good, delete {folder.path}"
+        )
         return False
     return True

@@ -33,13 +33,17 @@ class ExistingSpec:
 
 @dataclass(frozen=True)
 class ClusterSpec:
-    """What a user can choose about a cluster; `nodes` is how many the scenarios declare that are to be run."""
+    """What a user can choose about a cluster.
+
+    `nodes` is how many the scenarios declare that are to be run. A `fresh` one is made anew for every run.
+    """
 
     kubernetes: str | None = None
     binaries: Path | None = None
     name: str | None = None
     nodes: int = 0
     kubeconfig: Path | None = None
+    fresh: bool = False
     kind: KindSpec = KindSpec()
     existing: ExistingSpec = ExistingSpec()
 

@@ -44,6 +44,7 @@ def cluster_spec(session: pytest.Session) -> ClusterSpec:
         name=None if name == UNNAMED else name,
         nodes=max(map(_node_count, session.items), default=0),
         kubeconfig=path("--kubeconfig"),
+        fresh=bool(option("--sched-fresh")),
         kind=kind,
         existing=existing,
     )

@@ -27,6 +27,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("scheduler harness")
     group.addoption("--sched-cluster", default="embedded", help="Cluster provider (default: %(default)s).")
     group.addoption("--sched-kubernetes", default=None, metavar="VERSION", help="Kubernetes minor, such as 1.36.")
+    group.addoption("--sched-fresh", action="store_true", help="A new cluster for every test.")
     group.addoption("--sched-workers", type=int, default=None, metavar="COUNT", help="kind: how many nodes.")
     group.addoption("--kind-config", default=None, metavar="FILE", help="kind: more configuration.")
     group.addoption("--context", default=None, metavar="NAME", help="existing: context of the kubeconfig.")

@@ -74,7 +74,9 @@ class Session:
         return asked_for and (there.traffic is None or there.traffic.intact)
 
     def empty(self) -> None:
-        """Leave the cluster as it was when new."""
+        """Leave the cluster as it was when new, or leave it for a new one where that was chosen."""
+        if self.spec.fresh:
+            self._end_cluster()
         self._leave_broken_cluster()
         if self._dirty:
             try:

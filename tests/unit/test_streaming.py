@@ -113,8 +113,7 @@ def test_a_connection_that_breaks_is_no_end() -> None:
     with answering() as (stream, chunks):
         chunks.put(b"one")
         chunks.put(BROKEN)
-        got = []
+        arriving = stream.chunks()
+        assert next(arriving) == b"one"
         with pytest.raises(urllib3.exceptions.HTTPError):
-            for chunk in stream.chunks():
-                got.append(chunk)
-        assert got[0] == b"one"
+            list(arriving)

@@ -1,7 +1,6 @@
 import ssl
 import threading
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -91,7 +90,7 @@ def test_one_connection_is_kept_from_page_to_page(served: Served, opened: Open) 
 
 def test_a_page_that_is_none_is_told_with_what_the_server_said(served: Served, opened: Open) -> None:
     pages, line = opened(served.port)
-    with pytest.raises(ClusterError, match="^https://kube-system/10259/broken: 500 it is broken$"):
+    with pytest.raises(ClusterError, match=r"^https://kube-system/10259/broken: 500 it is broken$"):
         pages.get("/broken")
     with pytest.raises(ClusterError, match="/nothing: 404 404 page not found"):
         pages.get("/nothing")
@@ -214,7 +213,7 @@ def test_an_api_server_that_forwards_nothing_is_told_as_such() -> None:
 
     with serving({}) as server:
         kube = SimpleNamespace(configuration=Configuration(host=f"http://127.0.0.1:{server.port}"))
-        with pytest.raises(ApiError, match="GET /api/v1/namespaces/n/pods/p/portforward: (?s:.*)404") as caught:
+        with pytest.raises(ApiError, match=r"GET /api/v1/namespaces/n/pods/p/portforward: (?s:.*)404") as caught:
             tunnel._forwarded(kube, "n", "p", 1)  # type: ignore[arg-type]
     assert caught.value.path == "/api/v1/namespaces/n/pods/p/portforward"
     assert [path.partition("?")[0] for path, _ in server.asked] == ["/api/v1/namespaces/n/pods/p/portforward"]

@@ -17,6 +17,8 @@ PATIENCE_SECONDS = 60.0
 POLL_SECONDS = 0.1
 GRACE_SECONDS = 1
 WORKERS = 8
+# What there can be thousands of.
+MANY = ("pods", "events")
 # What controllers put into every namespace, and would put there again.
 BORN_WITH = ("/serviceaccounts/default", "/configmaps/kube-root-ca.crt")
 # News about the deletion itself.
@@ -41,20 +43,21 @@ def delete_namespaces(kube: Kube, namespaces: Sequence[str], check: Check = lamb
     for name in namespaces:
         kube.delete(f"{NAMESPACES}/{name}")
         # From now on nobody can put new ones there.
-        _delete_pods(kube, f"{NAMESPACES}/{name}/pods", check)
+        for plural in MANY:
+            _delete_each(kube, f"{NAMESPACES}/{name}/{plural}", check)
     waiting = _Waiting(kube, list(namespaces), check)
     wait_until(waiting.is_over, what="the end of namespaces", timeout_seconds=inf, poll_seconds=POLL_SECONDS)
 
 
-def _delete_pods(kube: Kube, path: str, check: Check) -> None:
-    """Delete pods one by one: for thousands of them, a server gives up on the whole before it is done.
+def _delete_each(kube: Kube, path: str, check: Check) -> None:
+    """Delete objects one by one: of thousands, a server gives up on the whole before it is done.
 
-    Their own grace, often half a minute, serves nobody here. What is left over is for the namespace's controller.
+    The own grace of pods, often half a minute, serves nobody here. What is left over is for the namespace's controller.
     """
 
-    def delete(pod: Object) -> None:
-        if "deletionTimestamp" not in pod["metadata"]:
-            kube.delete(f"{path}/{pod['metadata']['name']}", grace_seconds=GRACE_SECONDS)
+    def delete(item: Object) -> None:
+        if "deletionTimestamp" not in item["metadata"]:
+            kube.delete(f"{path}/{item['metadata']['name']}", grace_seconds=GRACE_SECONDS)
 
     with contextlib.suppress(ApiError), ThreadPoolExecutor(WORKERS) as pool:
         for page in kube.pages(path, accept=METADATA_ONLY):
@@ -76,7 +79,7 @@ class _Waiting:
         self._check()
         found = {name: item for name in self._left if (item := _get(self._kube, name)) is not None}
         self._left = list(found)
-        seen = len(found) + sum(_pods_left(self._kube, name) for name in found)
+        seen = len(found) + sum(_left(self._kube, name, plural) for name in found for plural in MANY)
         if seen != self._seen:
             self._seen, self._end = seen, SYSTEM.now() + PATIENCE_SECONDS
         if found and SYSTEM.now() > self._end:
@@ -95,8 +98,8 @@ def _get(kube: Kube, name: str) -> Object | None:
     return item
 
 
-def _pods_left(kube: Kube, namespace: str) -> int:
-    page = kube.request("GET", f"{NAMESPACES}/{namespace}/pods", query={"limit": 1}, accept=METADATA_ONLY)
+def _left(kube: Kube, namespace: str, plural: str) -> int:
+    page = kube.request("GET", f"{NAMESPACES}/{namespace}/{plural}", query={"limit": 1}, accept=METADATA_ONLY)
     return len(page["items"] or ()) + int(page["metadata"].get("remainingItemCount") or 0)
 
 

@@ -56,6 +56,7 @@ def _always(namespace: str) -> Iterator[Right]:
     for group, resource in made:
         yield from (Right(group, resource, verb, namespace) for verb in ("create", "patch", "delete"))
     yield Right("", "pods/eviction", "create", namespace)
+    yield Right("", "events", "delete", namespace)
     yield Right("", "serviceaccounts", "list", namespace)
 
 

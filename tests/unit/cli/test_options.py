@@ -30,6 +30,7 @@ EVERYTHING = ClusterChoice(
         binaries=Path("/built"),
         name="mine",
         kubeconfig=Path("/home/config"),
+        fresh=True,
         kind=KindSpec("node:1", Path("/bin/kind"), Path("more.yaml"), 7, keep=True),
         existing=ExistingSpec("there", allow_cluster_wide=True, kwok_nodes=True, confirmed=True),
     ),

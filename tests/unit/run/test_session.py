@@ -161,3 +161,11 @@ def test_after_a_node_died_the_next_run_has_a_new_cluster(session: Session, fake
         assert record.meta.node_deaths == ("node node-1 is gone",)
         assert read(session.run(scenario(PODS, nodes=NODES), "default")).meta.settled
     assert len(fake_provider.made) == 2
+
+
+def test_every_run_gets_a_new_cluster_where_that_was_chosen(tmp_path: Path, fake_provider: FakeProvider) -> None:
+    made = scenario(PODS, nodes=NODES, expect=[{"kind": "count", "running": 2, "total": 2}])
+    with Session("fake", ClusterSpec(fresh=True), tmp_path / "runs") as session:
+        session.run(made, "default")
+        session.run(made, "default")
+    assert len(fake_provider.made) == 2

@@ -8,16 +8,23 @@ from typing import Any
 import pytest
 import yaml
 
+from harness.cluster.kind.pods import OwnPods
+from harness.cluster.kind.running import Where
 from harness.kube import Kube, Object, Resource
 from harness.process import ends_with_us
 from harness.scenario.nodes import NodeSpec
 from harness.testing import FakeKube
 from harness.testing.kube import VERBS, resources
+from tests.processes import PATIENCE_SECONDS
 
 END_OF_WORD, END_OF_CALL = "\x1f", "\x1e"
 KUBELET_CONFIG = "kind: KubeletConfiguration\nmaxPods: 110\ncgroupDriver: systemd\n"
 KUBELET_FLAGS = 'KUBELET_KUBEADM_ARGS="--node-ip=172.18.0.3 --provider-id=kind://docker/h/h-worker"\n'
 CAPACITY = {"cpu": "8", "memory": "16Gi", "pods": "110"}
+RUNNING: Object = {"running": {}}
+SCHEDULER = "kube-scheduler-control-plane"
+MARK = "/harness/config-1.yaml"
+WHERE = Where(("component", "kube-scheduler"), "kube-scheduler", 0, "https", MARK)
 MORE = (
     Resource("v1", "Service", "services", namespaced=True, verbs=VERBS),
     Resource(
@@ -151,6 +158,17 @@ def change(kube: Kube, item: Object) -> None:
     kube.patch(f"/api/v1/namespaces/{metadata['namespace']}/pods/{metadata['name']}", {"status": item["status"]})
 
 
+def scheduler(state: Object | None = None, name: str = SCHEDULER, mark: str = MARK, **others: Any) -> Object:
+    """Return the pod of the stock scheduler, of the start that WHERE means."""
+    return pod(name, state, annotations={"x": mark}, **others)
+
+
+def started(kube: FakeKube, pods: OwnPods, item: Object) -> None:
+    """Create a pod and return when it was seen."""
+    kube.create(item)
+    pods.wait(lambda seen: item["metadata"]["name"] in seen, "the pod", PATIENCE_SECONDS)
+
+
 KUBECONFIG = """\
 apiVersion: v1
 kind: Config
@@ -209,7 +227,7 @@ class Engine:
             f'{there}/kubeconfig "${{word#*=}}";; --name=*) name="${{word#*=}}";; esac; config="$word"; done; '
             f'echo "$name" >>{there}/clusters; cp "$config" {there}/config; '
             f'grep "role: worker" "$config" | awk -v name="$name" '
-            f"'{{print name \"-worker\" (NR > 1 ? NR : \"\")}} END {{print name \"-control-plane\"}}' >{there}/containers"
+            f'\'{{print name "-worker" (NR > 1 ? NR : "")}} END {{print name "-control-plane"}}\' >{there}/containers'
         )
         answers = {
             '"get clusters"': f"cat {there}/clusters",

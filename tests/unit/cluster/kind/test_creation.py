@@ -98,9 +98,9 @@ def test_of_a_long_story_the_end_is_told(world: World) -> None:
 
 def test_a_program_that_cannot_be_started_is_told(world: World) -> None:
     (world.engine.programs.folder / "kind").chmod(0o644)
-    with pytest.raises((CommandError, ClusterError), match="kind create cluster(?s:.*)[Pp]ermission denied"):
-        with world.creation().created(world.config):
-            pytest.fail("there is no cluster")
+    told = r"kind create cluster(?s:.*)[Pp]ermission denied"
+    with pytest.raises((CommandError, ClusterError), match=told), world.creation().created(world.config):
+        pytest.fail("there is no cluster")
 
 
 def test_whatever_happens_meanwhile_it_is_deleted(world: World) -> None:
@@ -121,9 +121,9 @@ def test_what_kind_does_not_delete_is_removed_by_its_label(world: World, failure
 
 def test_a_strangers_cluster_of_the_same_name_is_refused_and_left_alone(world: World) -> None:
     world.engine.add_stranger("h")
-    with pytest.raises(InputError, match='kind cluster "h" is there already and is not the harness\'s') as caught:
-        with world.creation().created(world.config):
-            pytest.fail("it was taken")
+    told = 'kind cluster "h" is there already and is not the harness\'s'
+    with pytest.raises(InputError, match=told) as caught, world.creation().created(world.config):
+        pytest.fail("it was taken")
     assert "--cluster-name" in str(caught.value)
     assert "--cluster existing" in str(caught.value)
     assert world.engine.programs.calls("kind") == []

@@ -44,7 +44,9 @@ def test_a_worker_that_ended_is_a_node_that_died(programs: Programs, tmp_path: P
 def test_the_control_planes_end_is_that_of_the_cluster(programs: Programs, tmp_path: Path) -> None:
     with (
         watching(programs, tmp_path, "h-control-plane 1") as deaths,
-        pytest.raises(ClusterError, match="the control plane is gone: container h-control-plane ended with code 1") as e,
+        pytest.raises(
+            ClusterError, match="the control plane is gone: container h-control-plane ended with code 1"
+        ) as e,
     ):
         deaths.check()
     assert not isinstance(e.value, NodeDied)

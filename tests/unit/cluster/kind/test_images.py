@@ -15,7 +15,7 @@ LIST = "ctr -n k8s.io images ls -q"
 
 def images(programs: Programs, *known: str, has: str = "") -> Images:
     """Return the images of a cluster; docker knows some, the nodes have others."""
-    cases = {f'*"images ls -q"': f"printf '%s\\n' {has}", '*"images tag"*': "true"}
+    cases = {'*"images ls -q"': f"printf '%s\\n' {has}", '*"images tag"*': "true"}
     programs.put("docker", {**cases, **{f'"image inspect {name}"': "true" for name in known}, "image*": "exit 1"})
     program = programs.put("kind", {"load*": "true"})
     return Images(program, "h", NODES)
@@ -73,7 +73,7 @@ def test_what_docker_has_is_brought_once(programs: Programs) -> None:
 
 
 def test_what_nobody_has_is_refused_with_the_ways_out_and_not_pulled(programs: Programs) -> None:
-    with pytest.raises(VariantError, match="image own/x:1: neither .* have it, and nothing is pulled") as caught:
+    with pytest.raises(VariantError, match=r"image own/x:1: neither .* have it, and nothing is pulled") as caught:
         images(programs).require("own/x:1")
     assert '"docker pull own/x:1"' in str(caught.value)
     assert "--kind-image" in str(caught.value)

@@ -68,7 +68,7 @@ def test_at_the_deadline_it_is_told_what_there_is_instead(kube: FakeKube, pods: 
     kube.create(pod("fine", RUNNING))
     kube.create(pod("ended", {"terminated": {"exitCode": 2, "reason": "Error"}}))
     pods.wait(are("fine", "ended"), "both", PATIENCE_SECONDS)
-    with pytest.raises(ClusterError, match="^a scheduler: not seen within 0 s; there are: ") as caught:
+    with pytest.raises(ClusterError, match=r"^a scheduler: not seen within 0 s; there are: ") as caught:
         pods.wait(lambda _: False, "a scheduler", 0)
     assert "fine Running" in str(caught.value)
     assert "ended ended with code 2 (Error)" in str(caught.value)

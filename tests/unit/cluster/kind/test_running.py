@@ -12,19 +12,15 @@ from harness import tunnel
 from harness.clock import wait_until
 from harness.cluster.kind import running
 from harness.cluster.kind.pods import OwnPods
-from harness.cluster.kind.running import PodScheduler, Watched, Where, taken_on
-from harness.errors import ApiError, ClusterError, SchedulerDied
+from harness.cluster.kind.running import PodScheduler, Where, taken_on
+from harness.errors import ApiError, ClusterError
 from harness.kube import Object
 from harness.streaming import Stream
 from harness.testing import FakeKube
 from tests.processes import PATIENCE_SECONDS
-from tests.unit.cluster.kind.given import change, pod
+from tests.unit.cluster.kind.given import MARK, RUNNING, SCHEDULER, WHERE, change, pod, scheduler, started
 from tests.unit.pages import Forward, Served, server_context, serving
 
-RUNNING: Object = {"running": {}}
-NAME = "kube-scheduler-control-plane"
-MARK = "/harness/config-1.yaml"
-WHERE = Where(("component", "kube-scheduler"), "kube-scheduler", 0, "https", MARK)
 METRICS = "process_cpu_seconds_total 12.5\nother_process_cpu_seconds_total 99\n"
 
 
@@ -46,7 +42,7 @@ class Log(Stream):
 
 
 class LoggingKube(FakeKube):
-    """A server that has logs: each that is asked for comes from `logs`, and is refused when there is none."""
+    """A server that has logs: each is handed out once, and who asks when there is none is refused."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,9 +51,9 @@ class LoggingKube(FakeKube):
 
     def log(self, path: str, query: Mapping[str, Any]) -> Stream:
         self.followed.append((path, query))
-        if len(self.followed) > len(self.logs):
+        if not self.logs:
             raise ApiError("GET", path, 400, "container is waiting to start")
-        return self.logs[len(self.followed) - 1]
+        return self.logs.pop(0)
 
     def text(self, path: str) -> str:
         if "silent" in path:
@@ -86,16 +82,9 @@ def log(tmp_path: Path) -> Path:
     return tmp_path / "scheduler.log"
 
 
-def scheduler(state: Object | None = None, name: str = NAME, mark: str = MARK, **others: Any) -> Object:
-    return pod(name, state, annotations={"x": mark}, **others)
-
-
-def started(kube: FakeKube, pods: OwnPods, item: Object) -> None:
-    kube.create(item)
-    pods.wait(lambda seen: item["metadata"]["name"] in seen, "the pod", PATIENCE_SECONDS)
-
-
-def on(kube: FakeKube, pods: OwnPods, log: Path, where: Where = WHERE) -> "contextlib.AbstractContextManager[PodScheduler]":
+def on(
+    kube: FakeKube, pods: OwnPods, log: Path, where: Where = WHERE
+) -> "contextlib.AbstractContextManager[PodScheduler]":
     return taken_on(kube, pods, where, log, config="kind: K\n", token="secret")
 
 
@@ -107,7 +96,7 @@ def await_log(log: Path, text: str) -> None:
     ("item", "is_it"),
     [
         (scheduler(), True),
-        (pod(NAME, command=["--config=" + MARK]), True),
+        (pod(SCHEDULER, command=["--config=" + MARK]), True),
         (scheduler(mark="/harness/config-2.yaml"), False),
         (scheduler(labels={"component": "etcd"}), False),
         (scheduler(labels={}), False),
@@ -132,27 +121,33 @@ def test_a_scheduler_is_taken_on_when_its_container_runs(kube: LoggingKube, pods
     kube.create(pod("another", labels={}))
     with on(kube, pods, log) as found:
         assert (found.config, found.log) == ("kind: K\n", log)
-    assert kube.followed[0] == (f"/api/v1/namespaces/kube-system/pods/{NAME}", {"container": "kube-scheduler"})
+    assert kube.followed[0] == (f"/api/v1/namespaces/kube-system/pods/{SCHEDULER}", {"container": "kube-scheduler"})
 
 
 def test_one_that_serves_nothing_has_no_pages(kube: LoggingKube, pods: OwnPods, log: Path) -> None:
     started(kube, pods, scheduler(RUNNING))
     with on(kube, pods, log) as found:
-        with pytest.raises(ClusterError, match="^/metrics: the scheduler serves no pages$"):
+        with pytest.raises(ClusterError, match=r"^/metrics: the scheduler serves no pages$"):
             found.page("/metrics")
         assert found.cpu_seconds() is None
 
 
 def test_one_that_does_not_come_up_is_told_with_what_it_said(kube: LoggingKube, pods: OwnPods, log: Path) -> None:
     started(kube, pods, scheduler({"waiting": {"reason": "CrashLoopBackOff", "message": "back-off"}}))
-    with pytest.raises(ClusterError, match=f"^{NAME}: CrashLoopBackOff: back-off\nlog of ") as caught, on(kube, pods, log):
+    with (
+        pytest.raises(ClusterError, match=f"^{SCHEDULER}: CrashLoopBackOff: back-off\nlog of ") as caught,
+        on(kube, pods, log),
+    ):
         pass
-    assert f"/pods/{NAME}/log?container=kube-scheduler&tailLines=" in str(caught.value)
+    assert f"/pods/{SCHEDULER}/log?container=kube-scheduler&tailLines=" in str(caught.value)
 
 
 def test_one_that_said_nothing_is_told_too(kube: LoggingKube, pods: OwnPods, log: Path) -> None:
     started(kube, pods, scheduler({"terminated": {"exitCode": 1, "reason": "Error"}}, name="silent"))
-    with pytest.raises(ClusterError, match=r"silent: ended with code 1 \(Error\)\n\(no log: .* 404"), on(kube, pods, log):
+    with (
+        pytest.raises(ClusterError, match=r"silent: ended with code 1 \(Error\)\n\(no log: .* 404"),
+        on(kube, pods, log),
+    ):
         pass
 
 
@@ -160,7 +155,10 @@ def test_one_that_never_comes_is_told(
     kube: LoggingKube, pods: OwnPods, log: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(running, "READY_SECONDS", 0.0)
-    with pytest.raises(ClusterError, match="a running container kube-scheduler: not seen within 0 s"), on(kube, pods, log):
+    with (
+        pytest.raises(ClusterError, match="a running container kube-scheduler: not seen within 0 s"),
+        on(kube, pods, log),
+    ):
         pass
 
 
@@ -201,7 +199,7 @@ def test_after_its_end_there_is_no_page(kube: LoggingKube, pods: OwnPods, log: P
     with on(kube, pods, log, SERVING) as found:
         pass
     asked = len(served.asked)
-    with pytest.raises(ClusterError, match="^/metrics: the scheduler has ended$"):
+    with pytest.raises(ClusterError, match=r"^/metrics: the scheduler has ended$"):
         found.page("/metrics")
     assert found.cpu_seconds() is None
     assert len(served.asked) == asked
@@ -227,8 +225,7 @@ def test_what_it_logs_is_in_the_file_as_it_comes_also_after_a_restart(
         await_log(log, "begun\nhalf a line\n")
         # Refused as long as the container is not there again.
         wait_until(lambda: len(kube.followed) > 3, what="another try", timeout_seconds=PATIENCE_SECONDS)
-        kube.followed.clear()
-        kube.logs[:] = [second]
+        kube.logs.append(second)
         second.parts.put(b"begun again\n")
         await_log(log, "begun\nhalf a line\nbegun again\n")
 
@@ -245,68 +242,10 @@ def test_a_log_that_breaks_off_is_taken_up_again(kube: LoggingKube, pods: OwnPod
 
 
 def test_after_the_end_nobody_follows_the_log(kube: LoggingKube, pods: OwnPods, log: Path) -> None:
+    followed = kube.logs[0]
     started(kube, pods, scheduler(RUNNING))
     with on(kube, pods, log):
         wait_until(lambda: kube.followed, what="a followed log", timeout_seconds=PATIENCE_SECONDS)
-    kube.logs[0].parts.put(b"too late\n")
+    followed.parts.put(b"too late\n")
     assert len(kube.followed) == 1
     assert log.read_text() == ""
-
-
-@pytest.fixture
-def watched(kube: LoggingKube, pods: OwnPods, log: Path) -> Watched:
-    """A scheduler that was started twice already when it was taken on."""
-    log.write_text("first\nlast words\n")
-    started(kube, pods, scheduler(RUNNING, restarts=2))
-    found = Watched(pods)
-    found.add("my-scheduler", WHERE, log)
-    return found
-
-
-def now(kube: LoggingKube, pods: OwnPods, item: Object) -> None:
-    change(kube, item)
-    name, status = item["metadata"]["name"], item["status"]
-    pods.wait(lambda seen: seen[name]["status"] == status, "the change", PATIENCE_SECONDS)
-
-
-def test_one_that_lives_is_no_news(watched: Watched) -> None:
-    watched.check()
-
-
-ENDED: Object = {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}
-
-
-@pytest.mark.parametrize(
-    "after",
-    [
-        scheduler(RUNNING, restarts=3, last=ENDED),
-        scheduler(ENDED, restarts=2),
-        scheduler({"waiting": {"reason": "CrashLoopBackOff"}}, restarts=3, last=ENDED),
-    ],
-    ids=["started again", "ended", "waits for another start"],
-)
-def test_one_that_ended_has_died_however_fast_it_came_back(
-    kube: LoggingKube, pods: OwnPods, watched: Watched, after: Object
-) -> None:
-    now(kube, pods, after)
-    with pytest.raises(SchedulerDied, match="^my-scheduler died: exit code 137, OOMKilled. Last lines") as caught:
-        watched.check()
-    assert str(caught.value).endswith("first\nlast words")
-
-
-def test_how_it_ended_may_be_unknown(kube: LoggingKube, pods: OwnPods, watched: Watched) -> None:
-    now(kube, pods, scheduler(RUNNING, restarts=3))
-    with pytest.raises(SchedulerDied, match="exit code None, no reason given"):
-        watched.check()
-
-
-def test_what_is_not_expected_any_more_may_end(kube: LoggingKube, pods: OwnPods, watched: Watched) -> None:
-    watched.remove("my-scheduler")
-    watched.remove("my-scheduler")
-    now(kube, pods, scheduler(ENDED, restarts=2))
-    watched.check()
-
-
-def test_the_end_of_somebody_else_is_not_its_own(kube: LoggingKube, pods: OwnPods, watched: Watched) -> None:
-    started(kube, pods, scheduler(ENDED, name="of-another-start", mark="other", restarts=9))
-    watched.check()
