@@ -71,7 +71,7 @@ _CHOICES = (
     click.option("--kind-bin", type=_PATH, help="kind: its program; that on PATH, else built, unless told."),
     click.option("--kind-config", type=_PATH, help="kind: more configuration. Also KIND_CONFIG_EXTRA."),
     click.option("--keep-cluster", is_flag=True, help="kind: leave the cluster there at the end."),
-    click.option("--kubeconfig", type=_PATH, help="existing: the file; as kubectl finds it unless told."),
+    click.option("--kubeconfig", type=_PATH, help="existing: the file; kubectl's unless told. kind: where it goes."),
     click.option("--context", metavar="NAME", help="existing: the context; the current one unless told."),
     click.option("--allow-cluster-wide", is_flag=True, help="existing: also change what is in no namespace."),
     click.option("--kwok-nodes", is_flag=True, help="existing: add the declared nodes, played by kwok."),

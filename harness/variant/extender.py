@@ -19,6 +19,7 @@ FALLBACK = ExtenderSpec(subject="ref:pass-through")
 """What stands behind the scheduler when nobody brought an extender: it changes nothing."""
 
 
+LOOPBACK = "127.0.0.1"
 _OFF = {"filterVerb": "", "prioritizeVerb": "", "preemptVerb": "", "bindVerb": "", "nodeCacheCapable": False}
 
 
@@ -53,7 +54,8 @@ def connected_all(
 ) -> Iterator[list[Connected]]:
     """Start and tap every extender that was brought or that a configuration names, in the order of its entries."""
     images = cluster if isinstance(cluster, RunsImages) else None
-    place = Place(cluster.folder / "extenders", kubeconfig, setup.seed, setup.tap, cluster.address, images)
+    address = cluster.address if setup.tap else LOOPBACK
+    place = Place(cluster.folder / "extenders", kubeconfig, setup.seed, setup.tap, address, images)
     with contextlib.ExitStack() as stack:
         subjects = _subjects(brought, entries)
         yield [stack.enter_context(connected(name, subject, place)) for name, subject in subjects]

@@ -53,7 +53,7 @@ class SecondSchedulerVariant:
                 schedulers={DEFAULT_SCHEDULER: first, **dict.fromkeys(names, second)},
                 config=f"{first.config}---\n{second.config}",
                 traffic=Traffic(extenders) if extenders else None,
-                notes=(*notes, *_elections(settings, manifest), *told(extenders)),
+                notes=(*notes, *_elections(settings, manifest), *_beside(manifest), *told(extenders)),
                 asks_for=names[0],
             )
 
@@ -76,6 +76,14 @@ def _identity(cluster: Cluster, manifest: SchedulerManifest) -> Path:
     }
     token = cluster.kube.request("POST", f"{account}/token", body=body)["status"]["token"]
     return kubeconfig.with_token(cluster.kubeconfig, cluster.folder / f"{manifest.name}.kubeconfig", token)
+
+
+def _beside(manifest: SchedulerManifest) -> Iterator[str]:
+    item = manifest.workload.item
+    spec = item["spec"] if item["kind"] == "Pod" else item["spec"]["template"]["spec"]
+    others = [str(one["name"]) for one in spec["containers"] if one["name"] != manifest.workload.container]
+    if others:
+        yield f"{manifest.name}: not run beside it: {', '.join(others)}; the extenders of this run stand in for that"
 
 
 def _elections(settings: Mapping[str, Any], manifest: SchedulerManifest) -> Iterator[str]:

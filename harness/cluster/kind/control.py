@@ -91,7 +91,7 @@ class SchedulerRoom:
         """Let a scheduler run as a manifest deploys it."""
         start = secrets.token_hex(4)
         text = deploy.in_cluster(config)
-        items, _ = deploy.of_workload(workload, text, image, start)
+        items = deploy.of_workload(workload, text, image, start)
         template = items[-1] if items[-1]["kind"] == "Pod" else items[-1]["spec"]["template"]
         label = next(iter((template["metadata"].get("labels") or {}).items()))
         with self._furnish(items):

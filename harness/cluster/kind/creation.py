@@ -43,6 +43,9 @@ class Creation:
         """
         self._refuse_strangers()
         cluster = self._cluster()
+        if self.containers():
+            # pytest-kind takes a cluster that is there by the kubeconfig that it expects beside it.
+            run([str(self.program), "export", "kubeconfig", f"--name={self.name}", f"--kubeconfig={self.kubeconfig}"])
         try:
             with progress.bar(f"Creating kind cluster {self.name}"):
                 self._carry_out(lambda: cluster.create(config), "create cluster")
@@ -77,7 +80,7 @@ class Creation:
 
     def _refuse_strangers(self) -> None:
         there = self.containers()
-        if there and not _has_mount(there[0]):
+        if there and shared_folder(self.name) is None:
             raise InputError(
                 f'kind cluster "{self.name}" is there already and is not the harness\'s: it would be changed and '
                 "deleted. Choose another --cluster-name, or run on it as it is with --cluster existing"
@@ -106,10 +109,15 @@ class Creation:
             raise ClusterError(f"kind {what}: {error}") from error
 
 
-def _has_mount(container: str) -> bool:
-    """Tell whether a node was made with the folder that the harness shares with its nodes."""
-    template = "{{range .Mounts}}{{.Destination}} {{end}}"
-    return MOUNT in docker("inspect", "--format", template, container).split()
+def shared_folder(name: str) -> Path | None:
+    """Return the folder that a cluster's nodes share with this machine; None if there is none, or not one of ours."""
+    nodes = docker("ps", "--all", "--quiet", f"--filter=label={LABEL}={name}").split()
+    template = "{{range .Mounts}}{{.Destination}}={{.Source}}\n{{end}}"
+    for line in docker("inspect", "--format", template, nodes[0]).splitlines() if nodes else ():
+        place, _, source = line.partition("=")
+        if place == MOUNT:
+            return Path(source)
+    return None
 
 
 def delete(name: str) -> bool:

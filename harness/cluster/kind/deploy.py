@@ -1,7 +1,7 @@
 """What is deployed for a scheduler that runs in a pod: its manifest, filled in. Pure."""
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -78,10 +78,8 @@ def objects(name: str, config: str, container: Container, start: str) -> list[Ob
     return documents
 
 
-def of_workload(
-    workload: Workload, config: str, image: str, start: str, flags: Sequence[str] = FLAGS
-) -> tuple[list[Object], tuple[str, ...]]:
-    """Return a manifest's own workload as it is deployed here, its configuration beside it, and what was changed.
+def of_workload(workload: Workload, config: str, image: str, start: str) -> list[Object]:
+    """Return a manifest's own workload as it is deployed here, and its configuration beside it.
 
     The configuration is ours: the same, with extenders at their taps. What stands beside the scheduler in its pod is
     left out, for the extenders of the run are reached at this machine.
@@ -89,12 +87,6 @@ def of_workload(
     item: Object = copy.deepcopy(workload.item)
     template = item if item["kind"] == "Pod" else item["spec"]["template"]
     spec = template["spec"]
-    notes = [
-        f"container {one['name']} of {item['kind']} {item['metadata']['name']} is left out: the extender of this run "
-        "stands in for it"
-        for one in spec["containers"]
-        if one["name"] != workload.container
-    ]
     (container,) = [one for one in spec["containers"] if one["name"] == workload.container]
     spec["containers"] = [container]
     container["image"] = image
@@ -102,18 +94,14 @@ def of_workload(
     words = [*container.pop("command", ()), *container.pop("args", ())]
     program = words.pop(0) if not words[0].startswith("-") else "kube-scheduler"
     # Ours first: what the manifest says of the same wins.
-    container["command"] = [program, *flags, *words]
+    container["command"] = [program, *FLAGS, *words]
     own = f"{item['metadata']['name']}-run"
     for volume in spec.get("volumes") or ():
         if (volume.get("configMap") or {}).get("name") == workload.config_map:
             volume["configMap"]["name"] = own
     _settle_down(template, start)
-    namespace = item["metadata"].get("namespace", "default")
-    metadata = {"name": own, "namespace": namespace}
-    return [
-        {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {workload.key: config}},
-        item,
-    ], tuple(notes)
+    metadata = {"name": own, "namespace": item["metadata"].get("namespace", "default")}
+    return [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {workload.key: config}}, item]
 
 
 def _renamed(value: Any, name: str) -> Any:

@@ -17,13 +17,14 @@ from harness.cluster.base import ClusterSpec
 from harness.cluster.folder import ClusterFolder
 from harness.cluster.kind import config, tools
 from harness.cluster.kind.cluster import ClusterOnKind, Parts
-from harness.cluster.kind.creation import Creation, delete
+from harness.cluster.kind.creation import Creation, delete, shared_folder
 from harness.cluster.kind.deaths import watched
 from harness.cluster.kind.images import Images
 from harness.cluster.kind.leader import Leader
 from harness.cluster.kind.pods import OwnPods
 from harness.cluster.kind.system import admit_readers, keep_to_control_plane, scheduler_token
 from harness.cluster.kind.workers import WorkerPool
+from harness.errors import InputError
 from harness.kube import Kube
 
 WORKERS = 3
@@ -45,7 +46,9 @@ class KindProvider:
     @contextlib.contextmanager
     def cluster(self, spec: ClusterSpec) -> Iterator[ClusterOnKind]:
         """Create a cluster whose workers are parked; schedulers and nodes are added by who needs them."""
-        engine = tools.engine_version()
+        if spec.fresh and spec.kind.keep:
+            raise InputError("--fresh makes a new cluster for every run, and --keep-cluster keeps one: choose")
+        tools.engine_version()
         program = tools.kind_program(spec.kind)
         abandoned.remove(progress.note)
         started = SYSTEM.now()
@@ -60,15 +63,15 @@ class KindProvider:
             stack.enter_context(creation.created(_written(folder.path, home.shared, spec), keep=spec.kind.keep))
             kube = Kube.connect(creation.kubeconfig)
             stack.callback(kube.close)
+            _check_version(spec.kubernetes, creation.kubernetes(kube))
             cluster = _readied(folder, home.shared, creation, kube, stack)
             if spec.kind.keep:
                 stack.callback(cluster.give_back)
-            versions = {**cluster.versions, "docker": engine}
             folder.announce(
                 provider=self.name,
                 kind=name,
                 keep=spec.kind.keep,
-                versions=versions,
+                versions=dict(cluster.versions),
                 kubeconfig=str(cluster.kubeconfig),
                 start_seconds=round(SYSTEM.now() - started, 3),
             )
@@ -93,9 +96,18 @@ class _Home:
 
 def _home(folder: Path, name: str, *, keep: bool) -> _Home:
     place = (Path(".pytest-kind") / name).resolve() if keep else folder
-    shared = place / "shared"
+    place.mkdir(mode=0o700, parents=True, exist_ok=True)
+    # The nodes of a cluster that was kept have theirs, wherever that run was made.
+    shared = shared_folder(name) or place / "shared"
     shared.mkdir(mode=0o700, parents=True, exist_ok=True)
     return _Home(shared, place / "kubeconfig")
+
+
+def _check_version(asked_for: str | None, seen: str) -> None:
+    if asked_for and not f"{seen}.".startswith(f"{asked_for.removeprefix('v')}."):
+        raise InputError(
+            f"--kubernetes {asked_for}: the image of the nodes has Kubernetes {seen}; choose another with --kind-image"
+        )
 
 
 def _written(folder: Path, shared: Path, spec: ClusterSpec) -> Path:
@@ -125,7 +137,11 @@ def _readied(
         token, binder = admit_readers(kube), scheduler_token(kube)
         pods = stack.enter_context(OwnPods(kube, deaths.check))
         parts = Parts(kube, pool, Leader(kube, leader), pods, deaths, images, token)
-        versions = {"kubernetes": creation.kubernetes(kube), "kind": creation.version()}
+        versions = {
+            "kubernetes": creation.kubernetes(kube),
+            "kind": creation.version(),
+            "docker": tools.engine_version(),
+        }
         cluster = ClusterOnKind(folder.path, shared, creation.kubeconfig, versions, parts)
         kubeconfigs.with_token(creation.kubeconfig, cluster.scheduler_kubeconfig, binder)
     return cluster

@@ -106,7 +106,7 @@ def own_address() -> str:
     raise ClusterError(
         f"docker's network kind has the gateway {', '.join(addresses) or 'none'}, which is no address of this machine, "
         "so its nodes cannot call an extender here (an engine in a virtual machine?); bring the extender as an image "
-        "(image:NAME), or run on the embedded cluster"
+        "(image:NAME) with --no-tap, or run on the embedded cluster"
     )
 
 
