@@ -45,7 +45,8 @@ def answering() -> Iterator[tuple[Stream, "queue.SimpleQueue[bytes | None]"]]:
     with Server(("127.0.0.1", 0), Handler) as server, urllib3.PoolManager() as pool:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        response = pool.request("GET", f"http://127.0.0.1:{server.server_port}/", preload_content=False)
+        url = f"http://127.0.0.1:{server.server_port}/"
+        response = pool.request("GET", url, preload_content=False, timeout=PATIENCE_SECONDS)
         try:
             yield Stream(response), chunks
         finally:

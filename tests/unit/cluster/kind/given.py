@@ -194,8 +194,8 @@ class Engine:
         self._put("flags", KUBELET_FLAGS)
         self._put("containers", "")
         self._put("clusters", "")
-        # The folders that nodes see of this machine.
-        self._put("mounts", "/harness /lib/modules\n")
+        # The folders that nodes see of this machine, each as PLACE=FOLDER.
+        self._put("mounts", "")
         self.put_docker()
         self.put_kind()
 
@@ -226,12 +226,15 @@ class Engine:
             'for word in "$@"; do case "$word" in --kubeconfig=*) cp '
             f'{there}/kubeconfig "${{word#*=}}";; --name=*) name="${{word#*=}}";; esac; config="$word"; done; '
             f'echo "$name" >>{there}/clusters; cp "$config" {there}/config; '
+            f"echo /lib/modules=/lib/modules >{there}/mounts; "
+            f'sed -n "s,.*hostPath: ,/harness=,p" "$config" | head -n 1 >>{there}/mounts; '
             f'grep "role: worker" "$config" | awk -v name="$name" '
             f'\'{{print name "-worker" (NR > 1 ? NR : "")}} END {{print name "-control-plane"}}\' >{there}/containers'
         )
         answers = {
             '"get clusters"': f"cat {there}/clusters",
             '"create cluster"*': create,
+            '"export kubeconfig"*': f'for word in "$@"; do :; done; cp {there}/kubeconfig "${{word#*=}}"',
             '"delete cluster"*': f"true >{there}/containers; true >{there}/clusters",
             "version*": "echo 0.33.0",
         }
@@ -250,7 +253,7 @@ class Engine:
         """Let somebody else have a cluster."""
         self._put("clusters", f"{name}\n")
         self._put("containers", f"{name}-control-plane\n")
-        self._put("mounts", "/lib/modules /var\n")
+        self._put("mounts", "/lib/modules=/lib/modules\n/var=/harness\n")
 
     def _put(self, name: str, text: str) -> None:
         (self._folder / name).write_text(text)

@@ -4,9 +4,20 @@ from pathlib import Path
 
 import pytest
 
-from harness.cluster.kind.creation import Creation, delete
+from harness.cluster.kind.creation import Creation, delete, shared_folder
 from harness.errors import ClusterError, CommandError, InputError
 from tests.unit.cluster.kind.given import Engine, KindKube
+
+CONFIG = """\
+kind: Cluster
+nodes:
+- role: control-plane
+  extraMounts:
+  - containerPath: /harness
+    hostPath: /somewhere/shared
+- role: worker
+- role: worker
+"""
 
 
 class World:
@@ -18,7 +29,7 @@ class World:
         self.folder.mkdir()
         self.kubeconfig = self.folder / "kubeconfig"
         self.config = self.folder / "kind.yaml"
-        self.config.write_text("kind: Cluster\nnodes:\n- role: control-plane\n- role: worker\n- role: worker\n")
+        self.config.write_text(CONFIG)
 
     def creation(self, name: str = "h", image: str | None = None) -> Creation:
         program = self.engine.programs.folder / "kind"
@@ -149,8 +160,35 @@ def test_a_cluster_that_was_kept_is_taken_again_and_deleted_when_it_is_not_to_be
             pass
     with world.creation().created(world.config):
         assert world.engine.containers()
-    assert world.commands() == ["get clusters", "create cluster", "get clusters", "get clusters", "delete cluster"]
+    again = ["export kubeconfig", "get clusters"]
+    assert world.commands() == ["get clusters", "create cluster", *again, *again, "delete cluster"]
     assert world.engine.containers() == []
+
+
+def test_a_cluster_that_was_kept_needs_no_kubeconfig_of_then(world: World) -> None:
+    with world.creation().created(world.config, keep=True):
+        pass
+    world.kubeconfig.unlink()
+    with world.creation().created(world.config):
+        assert "of-the-administrator" in world.kubeconfig.read_text()
+        assert world.kubeconfig.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_kept_cluster_that_cannot_be_reached_is_told_and_left_alone(world: World) -> None:
+    with world.creation().created(world.config, keep=True):
+        pass
+    world.engine.put_kind({'"export kubeconfig"*': "echo could not read config >&2; exit 1"})
+    with pytest.raises(CommandError, match="could not read config"), world.creation().created(world.config):
+        pytest.fail("it was taken")
+    assert world.engine.containers()
+
+
+def test_the_folder_that_nodes_share_is_known_from_the_nodes_themselves(world: World) -> None:
+    assert shared_folder("h") is None
+    with world.creation().created(world.config):
+        assert shared_folder("h") == Path("/somewhere/shared")
+    world.engine.add_stranger("h")
+    assert shared_folder("h") is None
 
 
 def test_containers_are_in_the_order_of_their_numbers(world: World) -> None:

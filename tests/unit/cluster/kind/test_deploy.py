@@ -41,7 +41,7 @@ def workload(kind: str = "Deployment", **container: Any) -> Workload:
 
 def as_deployed(given: Workload) -> tuple[Object, Object, Object]:
     """Return the ConfigMap, the specification of the pods, and their container."""
-    (config_map, item), _ = of_workload(given, CONFIG, "built:1", "start-1")
+    config_map, item = of_workload(given, CONFIG, "built:1", "start-1")
     spec = item["spec"] if item["kind"] == "Pod" else item["spec"]["template"]["spec"]
     (only,) = spec["containers"]
     return config_map, spec, only
@@ -159,18 +159,9 @@ def test_who_insists_on_a_kubeconfig_in_a_pod_is_known_by_its_token() -> None:
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "StatefulSet", "Pod"])
-def test_of_a_manifests_pod_only_the_scheduler_is_deployed_and_that_is_said(kind: str) -> None:
-    given = workload(kind)
-    _, notes = of_workload(given, CONFIG, "built:1", "start-1")
-    _, _, container = as_deployed(given)
+def test_of_a_manifests_pod_only_the_scheduler_is_deployed(kind: str) -> None:
+    _, _, container = as_deployed(workload(kind))
     assert container["name"] == "scheduler"
-    assert notes == (f"container extender of {kind} theirs is left out: the extender of this run stands in for it",)
-
-
-def test_a_manifest_with_the_scheduler_alone_needs_no_words() -> None:
-    given = workload()
-    del given.item["spec"]["template"]["spec"]["containers"][0]
-    assert of_workload(given, CONFIG, "built:1", "start-1")[1] == ()
 
 
 def test_the_manifest_itself_is_not_touched() -> None:
@@ -213,7 +204,7 @@ def test_a_manifest_without_a_namespace_is_in_the_default_one() -> None:
 def test_a_manifests_pod_stays_on_the_control_plane_too() -> None:
     given = workload()
     given.item["spec"]["template"]["metadata"]["annotations"] = {"theirs": "1"}
-    (_, item), _ = of_workload(given, CONFIG, "built:1", "start-2")
+    _, item = of_workload(given, CONFIG, "built:1", "start-2")
     template = item["spec"]["template"]
     assert template["metadata"]["annotations"] == {"theirs": "1", "scheduler-harness.io/started": "start-2"}
     assert template["spec"]["nodeName"] == "control-plane"

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from harness.cluster import abandoned
 from harness.cluster.base import ClusterSpec, KindSpec
 from harness.cluster.folder import ClusterFolder, folders
 from harness.cluster.kind.cluster import ClusterOnKind
@@ -68,12 +67,12 @@ def up(name: str | None = None, nodes: int = 0, **kind: Any) -> Iterator[Cluster
 
 def test_a_new_cluster_has_parked_workers_and_says_what_it_is_made_of(world: World) -> None:
     with up() as cluster:
-        assert dict(cluster.versions) == {"kubernetes": "1.34.4", "kind": "0.33.0"}
+        assert dict(cluster.versions) == {"kubernetes": "1.34.4", "kind": "0.33.0", "docker": "28.1.1"}
         name = f"harness-{cluster.name}"
         assert cluster.leader == f"{name}-control-plane"
         assert cluster.containers() == {one: one for one in (f"{name}-worker", f"{name}-worker2", f"{name}-worker3")}
         assert world.kube.names("nodes") == {"control-plane"}
-        assert facts()["versions"] == {"kubernetes": "1.34.4", "kind": "0.33.0", "docker": "28.1.1"}
+        assert facts()["versions"] == dict(cluster.versions)
         assert (facts()["provider"], facts()["kind"], facts()["keep"]) == ("kind", name, False)
         cluster.check()
 
@@ -211,6 +210,43 @@ def test_a_kept_cluster_is_given_back_as_kind_made_it_and_taken_again(world: Wor
     assert "delete cluster" not in world.commands()
 
 
+@pytest.mark.parametrize("keep", [True, False])
+def test_a_kept_cluster_is_taken_from_anywhere_with_the_folder_that_its_nodes_have(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: bool
+) -> None:
+    with up("mine", nodes=1, keep=True):
+        pass
+    world.kube.patch("/api/v1/nodes/mine-worker", {"status": {"capacity": CAPACITY}})
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    with up("mine", nodes=1, keep=keep) as cluster:
+        cluster.add_nodes([spec("node-1")])
+        shared = world.here / ".pytest-kind" / "mine" / "shared"
+        assert (shared / "mine-worker" / "flags.env").read_text().count("--hostname-override=node-1") == 1
+    assert bool(world.engine.containers()) is keep
+
+
+def test_a_new_cluster_for_every_run_is_not_kept(world: World) -> None:
+    given = ClusterSpec(name="mine", fresh=True, kind=KindSpec(keep=True))
+    with pytest.raises(InputError, match=r"--fresh .* --keep-cluster"), KindProvider().cluster(given):
+        pytest.fail("there is a cluster")
+    assert world.commands() == []
+
+
+@pytest.mark.parametrize("asked_for", ["1.34", "1.34.4", "v1.34", "1"])
+def test_the_version_that_was_asked_for_is_that_of_the_image(world: World, asked_for: str) -> None:
+    with KindProvider().cluster(ClusterSpec(kubernetes=asked_for)) as cluster:
+        assert cluster.versions["kubernetes"] == "1.34.4"
+
+
+@pytest.mark.parametrize("asked_for", ["1.3", "1.35", "1.34.40"])
+def test_another_version_is_told_with_the_next_move_and_nothing_stays(world: World, asked_for: str) -> None:
+    told = rf"--kubernetes {asked_for}: the image of the nodes has Kubernetes 1\.34\.4; choose .* --kind-image"
+    with pytest.raises(InputError, match=told), KindProvider().cluster(ClusterSpec(kubernetes=asked_for)):
+        pytest.fail("there is a cluster")
+    assert (world.engine.containers(), folders()) == ([], [])
+
+
 def test_a_strangers_cluster_is_refused_and_left_alone(world: World) -> None:
     world.engine.add_stranger("mine")
     with pytest.raises(InputError, match="is not the harness's"), up("mine"):
@@ -233,40 +269,6 @@ def test_preparing_finds_what_is_needed_and_creates_nothing(world: World, tmp_pa
     with pytest.raises(InputError, match="--kind-bin"):
         KindProvider().prepare(ClusterSpec(kind=KindSpec(program=tmp_path / "nowhere")))
     assert world.commands() == []
-
-
-def test_what_a_killed_owner_left_is_deleted_by_its_label(world: World) -> None:
-    world.engine.add_stranger("harness-c1")
-    told = KindProvider().recover(Path("/nowhere"), {"provider": "kind", "kind": "harness-c1", "keep": False})
-    assert list(told) == ["kind cluster harness-c1"]
-    assert world.engine.containers() == []
-    # kind itself may not be there any more.
-    assert world.commands() == []
-    assert list(KindProvider().recover(Path("/nowhere"), {"kind": "harness-c1"})) == []
-
-
-@pytest.mark.parametrize("facts", [{}, {"kind": "harness-c1", "keep": True}, {"kind": None}])
-def test_what_is_to_be_kept_or_was_never_made_is_left_alone(world: World, facts: dict[str, Any]) -> None:
-    world.engine.add_stranger("harness-c1")
-    assert list(KindProvider().recover(Path("/nowhere"), facts)) == []
-    assert world.engine.programs.calls("docker") == []
-
-
-def test_what_cannot_be_removed_now_is_tried_again_next_time(world: World) -> None:
-    with ClusterFolder.create("killed") as folder:
-        folder.announce(provider="kind", kind="killed", keep=False)
-        folder.leave()
-    world.engine.put_docker({"version*": "echo Cannot connect >&2; exit 1"})
-    said: list[str] = []
-    assert abandoned.remove(said.append) == []
-    assert "tried again next time" in said[0]
-    assert [one.name for one in folders()] == ["killed"]
-    world.engine.put_docker()
-    world.engine.add_stranger("killed")
-    said.clear()
-    assert abandoned.remove(said.append) == ["killed"]
-    assert said == ["removed kind cluster killed"]
-    assert (folders(), world.engine.containers()) == ([], [])
 
 
 def test_a_new_cluster_removes_what_killed_owners_left(world: World) -> None:
