@@ -38,7 +38,7 @@ def test_an_image_is_deployed_tapped_and_called(sched_session: Session, scenario
     docker("load", "--input", str(image.archive))
     try:
         subject = tmp_path / "subject.yaml"
-        verbs = "entry: {filterVerb: filter, prioritizeVerb: prioritize}"
+        verbs = "entry: {filterVerb: filter, prioritizeVerb: prioritize, weight: 1}"
         subject.write_text(f'subject: "image:{image.reference}"\nenv: {{HOST: 0.0.0.0}}\n{verbs}\n')
         sched_session.brought = bring([str(subject)], [])
         record = read(sched_session.run(load(scenario).at(None), "extender"))

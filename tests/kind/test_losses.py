@@ -80,6 +80,7 @@ def await_(met: Callable[[], object], what: str) -> None:
 def killed(child: Child) -> None:
     os.kill(child.pid, signal.SIGKILL)
     child.ended.wait()
+    child.stop()
 
 
 def test_killed_at_any_moment_the_next_run_cleans_up_and_works(state: Path, tmp_path: Path) -> None:
@@ -112,6 +113,7 @@ def test_ctrl_c_leaves_no_cluster(state: Path, tmp_path: Path) -> None:
     containers = nodes_of(state)
     os.kill(creating.pid, signal.SIGINT)
     await_gone([creating.pid], CREATE_SECONDS)
+    creating.stop()
     assert not set(docker("ps", "-aq").split()) & set(containers)
     assert nodes_of(state) == []
 

@@ -9,6 +9,7 @@ import yaml
 from harness.errors import InputError
 
 CONTROL_PLANE = "control-plane"
+ROLES = (CONTROL_PLANE, "worker")
 MOUNT = "/harness"
 API_VERSION = "kind.x-k8s.io/v1alpha4"
 _NAMING = yaml.safe_dump({"kind": "InitConfiguration", "nodeRegistration": {"name": CONTROL_PLANE}})
@@ -28,7 +29,7 @@ def cluster_config(workers: int, shared: Path, own: Mapping[str, Any] | None = N
     merged: Config = {"kind": "Cluster", "apiVersion": API_VERSION, **(own or {})}
     if merged["kind"] != "Cluster" or not str(merged["apiVersion"]).startswith("kind.x-k8s.io/"):
         raise InputError(f"kind configuration: {merged['kind']} of {merged['apiVersion']} seen, Cluster expected")
-    nodes = [dict(node) for node in merged.get("nodes") or ()]
+    nodes = _nodes(merged)
     leaders = [node for node in nodes if node.get("role", CONTROL_PLANE) == CONTROL_PLANE]
     if len(leaders) > 1:
         raise InputError(f"kind configuration: {len(leaders)} control planes; one is what is tested")
@@ -43,7 +44,7 @@ def cluster_config(workers: int, shared: Path, own: Mapping[str, Any] | None = N
 
 def worker_count(declared: int, own: Mapping[str, Any] | None, chosen: int | None, fallback: int) -> int:
     """Return how many workers to create: as chosen, else enough for what is declared and for what the user lists."""
-    listed = sum(1 for node in (own or {}).get("nodes") or () if node.get("role") == "worker")
+    listed = sum(1 for node in _nodes(dict(own or {})) if node.get("role") == "worker")
     return chosen or max(declared or fallback, listed)
 
 
@@ -62,6 +63,16 @@ def read_config(path: Path) -> Config:
     if not isinstance(value, dict):
         raise InputError(f"{path}: a mapping expected, a Cluster of {API_VERSION}")
     return value
+
+
+def _nodes(merged: Config) -> list[Config]:
+    nodes = merged.get("nodes") or []
+    if not isinstance(nodes, list) or not all(isinstance(node, dict) for node in nodes):
+        raise InputError("kind configuration: nodes: a list of mappings expected, each with a role")
+    for node in nodes:
+        if node.get("role", CONTROL_PLANE) not in ROLES:
+            raise InputError(f"kind configuration: role {node['role']!r}: one of {', '.join(ROLES)} expected")
+    return [dict(node) for node in nodes]
 
 
 def _mounted(node: Config, shared: Path) -> Config:

@@ -14,7 +14,7 @@ from harness.cluster.base import Program, Workload
 from harness.cluster.kind import deploy, staticpod
 from harness.cluster.kind.config import CONTROL_PLANE, MOUNT
 from harness.cluster.kind.image import Image, program_image
-from harness.cluster.kind.pods import OwnPods
+from harness.cluster.kind.pods import NAMESPACE, OwnPods
 from harness.cluster.kind.python_image import python_image
 from harness.cluster.kind.running import PodScheduler, Watched, Where, taken_on
 from harness.cluster.kind.tools import docker
@@ -91,11 +91,12 @@ class SchedulerRoom:
         """Let a scheduler run as a manifest deploys it."""
         start = secrets.token_hex(4)
         text = deploy.in_cluster(config)
-        items = deploy.of_workload(workload, text, image, start)
-        template = items[-1] if items[-1]["kind"] == "Pod" else items[-1]["spec"]["template"]
-        label = next(iter((template["metadata"].get("labels") or {}).items()))
-        with self._furnish(items):
-            where = Where(label, workload.container, deploy.PORT, "https", start)
+        namespace = workload.item["metadata"].get("namespace", "default")
+        if namespace != NAMESPACE:
+            raise VariantError(f"{name} is deployed into namespace {namespace!r}; on kind {NAMESPACE!r} is expected")
+        with self._furnish(deploy.of_workload(workload, text, image, start)):
+            port = deploy.port_of(workload)
+            where = Where((deploy.STARTED, start), workload.container, port, "https", start)
             with self._taken_on(name, where, log, text) as scheduler:
                 yield scheduler
 

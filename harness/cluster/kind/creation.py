@@ -7,7 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from harness import progress
+from harness.clock import SYSTEM
 from harness.cluster.kind.config import MOUNT
 from harness.cluster.kind.tools import docker
 from harness.errors import ClusterError, CommandError, InputError
@@ -16,6 +19,8 @@ from harness.process import ends_with_us, run, tail, undisturbed
 
 LABEL = "io.x-k8s.kind.cluster"
 SHOWN_LINES = 30
+SETTLE_SECONDS = 0.5
+MAKERS_SECONDS = 5.0
 
 
 class Creation:
@@ -46,14 +51,16 @@ class Creation:
         if self.containers():
             # pytest-kind takes a cluster that is there by the kubeconfig that it expects beside it.
             run([str(self.program), "export", "kubeconfig", f"--name={self.name}", f"--kubeconfig={self.kubeconfig}"])
+        made = False
         try:
             with progress.bar(f"Creating kind cluster {self.name}"):
                 self._carry_out(lambda: cluster.create(config), "create cluster")
             # It may hold a key, and pytest-kind leaves its mode to chance when it is there already.
             self.kubeconfig.chmod(0o600)
+            made = True
             yield
         finally:
-            if keep:
+            if keep and made:
                 progress.note(f"kind cluster {self.name} is kept; KUBECONFIG={self.kubeconfig}")
             else:
                 with undisturbed():
@@ -128,7 +135,24 @@ def delete(name: str) -> bool:
     Raises:
         CommandError: some of its containers will not go.
     """
-    left = docker("ps", "--all", "--quiet", f"--filter=label={LABEL}={name}").split()
-    if left:
-        docker("rm", "--force", "--volumes", *left)
-    return bool(left)
+    _end_makers(name)
+    removed = False
+    # Twice: a container whose maker was ended in the middle comes a moment after.
+    for _ in range(2):
+        left = docker("ps", "--all", "--quiet", f"--filter=label={LABEL}={name}").split()
+        if left:
+            docker("rm", "--force", "--volumes", *left)
+            removed = True
+            SYSTEM.pause(SETTLE_SECONDS)
+    return removed
+
+
+def _end_makers(name: str) -> None:
+    """End the commands that still make containers of a cluster: they outlive the kind that started them."""
+    makers = []
+    for process in psutil.process_iter(["cmdline"]):
+        if f"{LABEL}={name}" in (process.info["cmdline"] or ()):
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+                makers.append(process)
+    psutil.wait_procs(makers, timeout=MAKERS_SECONDS)

@@ -21,6 +21,8 @@ class Deaths:
 
     def check(self) -> None:
         """Raise when a container ended: of a node, that the node died; of the control plane, that all is lost."""
+        if self._child.died:
+            raise ClusterError(f"nobody watches the containers any more: {self._child.describe_end()}")
         if self._child.log.stat().st_size == 0:
             return
         for line in self._child.log.read_text(errors="replace").splitlines():

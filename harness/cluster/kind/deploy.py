@@ -104,6 +104,15 @@ def of_workload(workload: Workload, config: str, image: str, start: str) -> list
     return [{"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {workload.key: config}}, item]
 
 
+def port_of(workload: Workload) -> int:
+    """Return the port that a manifest's scheduler serves its pages at."""
+    spec = workload.item["spec"] if workload.item["kind"] == "Pod" else workload.item["spec"]["template"]["spec"]
+    (container,) = [one for one in spec["containers"] if one["name"] == workload.container]
+    words = [str(word) for word in (*(container.get("command") or ()), *(container.get("args") or ()))]
+    told = [word.removeprefix("--secure-port=") for word in words if word.startswith("--secure-port=")]
+    return int(told[-1]) if told and told[-1].isdigit() else PORT
+
+
 def _renamed(value: Any, name: str) -> Any:
     if isinstance(value, dict):
         return {key: _renamed(part, name) for key, part in value.items()}
@@ -124,7 +133,8 @@ def _fill(part: Object, container: Container) -> None:
 def _settle_down(template: Object, start: str) -> None:
     """Put a pod onto the control plane without any scheduler's help: the one under test is not to place itself."""
     metadata = template.setdefault("metadata", {})
-    metadata["annotations"] = {**(metadata.get("annotations") or {}), STARTED: start}
+    for kind in ("labels", "annotations"):
+        metadata[kind] = {**(metadata.get(kind) or {}), STARTED: start}
     template["spec"]["nodeName"] = CONTROL_PLANE
     template["spec"]["tolerations"] = [{"operator": "Exists"}]
     template["spec"]["terminationGracePeriodSeconds"] = 0

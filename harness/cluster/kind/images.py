@@ -72,4 +72,5 @@ class Images:
     @staticmethod
     def _has(container: str, name: str) -> bool:
         names = docker("exec", container, "ctr", "-n", "k8s.io", "images", "ls", "-q").split()
+        name = name if ":" in name.rpartition("/")[2] else f"{name}:latest"
         return name in names or f"docker.io/library/{name}" in names or f"docker.io/{name}" in names

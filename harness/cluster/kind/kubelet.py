@@ -1,7 +1,7 @@
 """What a kubelet is started with to be the node that a scenario declares. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import yaml
@@ -23,6 +23,7 @@ class Worker:
     capacity: Mapping[str, str]
     config: str
     flags: str
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def as_declared(spec: NodeSpec, worker: Worker) -> Registration:
 
 def as_made(worker: Worker) -> Registration:
     """Return what makes a worker the node that it was when kind made it."""
-    return Registration(_node(worker.container, worker, {}, []), worker.config, worker.flags)
+    return Registration(_node(worker.container, worker, dict(worker.labels), []), worker.config, worker.flags)
 
 
 def shortfalls(chosen: Sequence[tuple[NodeSpec, Worker]]) -> list[str]:

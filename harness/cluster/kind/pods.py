@@ -43,9 +43,10 @@ class OwnPods:
         """
         end = SYSTEM.now() + timeout_seconds
         while True:
+            # Not under the lock: what is asked for may take a request, and news must come in meanwhile.
+            if met(self.now()):
+                return
             with self._changed:
-                if met(self._pods):
-                    return
                 self._changed.wait(CHECK_SECONDS)
             self._check()
             if self._follower.error:

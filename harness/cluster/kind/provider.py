@@ -126,7 +126,7 @@ def _readied(
     containers = creation.containers()
     leader = next(one for one in containers if one.endswith(f"-{config.CONTROL_PLANE}"))
     workers = [one for one in containers if one != leader]
-    pool = WorkerPool(kube, shared, lambda: None)
+    pool = WorkerPool(kube, shared, lambda: deaths.check())  # noqa: PLW0108 - it is known only in the next line
     deaths = stack.enter_context(watched(creation.name, folder.path / "deaths.log", pool.containers))
     with progress.bar("Readying the cluster"):
         keep_to_control_plane(kube)

@@ -3,7 +3,7 @@
 import contextlib
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,6 +31,19 @@ class Where:
     port: int
     scheme: str
     mark: str
+
+    @property
+    def is_static(self) -> bool:
+        """Tell whether the kubelet starts it from a file."""
+        return self.mark.startswith("/")
+
+    def container_id(self, pods: Mapping[str, Object]) -> str | None:
+        """Return which start of the container is the newest; None while there is none."""
+        for pod in pods.values():
+            for one in pod.get("status", {}).get("containerStatuses") or () if self.is_it(pod) else ():
+                if one["name"] == self.container and one.get("containerID"):
+                    return str(one["containerID"])
+        return None
 
     def is_it(self, pod: Object) -> bool:
         """Tell whether a pod is the one."""
@@ -80,12 +93,13 @@ class Watched:
 
     def __init__(self, pods: OwnPods) -> None:
         self._pods = pods
-        self._living: dict[str, tuple[Where, int, Path]] = {}
+        self._living: dict[str, tuple[Where, int, set[str], Path]] = {}
 
     def add(self, name: str, where: Where, log: Path) -> None:
         """Expect a scheduler to live from now on."""
-        count = sum(restarts(pod) for pod in self._pods.now().values() if where.is_it(pod))
-        self._living[name] = where, count, log
+        found = [pod for pod in self._pods.now().values() if where.is_it(pod)]
+        uids = {pod["metadata"]["uid"] for pod in found}
+        self._living[name] = where, sum(map(restarts, found)), uids, log
 
     def remove(self, name: str) -> None:
         """Expect it no more."""
@@ -93,12 +107,15 @@ class Watched:
 
     def check(self) -> None:
         """Raise when one of them has died."""
-        for name, (where, count, log) in list(self._living.items()):
+        for name, (where, count, uids, log) in list(self._living.items()):
             for pod in self._pods.now().values():
-                if where.is_it(pod) and (restarts(pod) > count or _has_ended(pod, where.container)):
-                    raise SchedulerDied(
-                        f"{name} died: {_end(pod, where.container)}. Last lines of its log:\n{tail(log)}"
-                    )
+                if not where.is_it(pod):
+                    continue
+                # The kubelet makes the pod that mirrors a static one anew as it likes; any other is made for a reason.
+                is_another = pod["metadata"]["uid"] not in uids and not where.is_static
+                if is_another or restarts(pod) > count or _has_ended(pod, where.container):
+                    end = "its pod was replaced by another" if is_another else _end(pod, where.container)
+                    raise SchedulerDied(f"{name} died: {end}. Last lines of its log:\n{tail(log)}")
 
 
 @contextlib.contextmanager
@@ -124,7 +141,7 @@ def taken_on(kube: Kube, pods: OwnPods, where: Where, log: Path, *, config: str,
     pods.wait(is_up, f"a running container {where.container}", READY_SECONDS)
     pages = TunnelPages(kube, Server(NAMESPACE, name, where.port, where.scheme, token)) if where.port else None
     scheduler = PodScheduler(pages, log, config)
-    with _log_followed(kube, f"/api/v1/namespaces/{NAMESPACE}/pods/{name()}", where.container, log):
+    with _log_followed(kube, name, where, pods, log):
         try:
             if pages:
                 # Asked, not probed: readiness of a pod is told seconds after its server is ready.
@@ -137,27 +154,35 @@ def taken_on(kube: Kube, pods: OwnPods, where: Where, log: Path, *, config: str,
 
 
 @contextlib.contextmanager
-def _log_followed(kube: Kube, path: str, container: str, log: Path) -> Iterator[None]:
+def _log_followed(kube: Kube, pod: Callable[[], str], where: Where, pods: OwnPods, log: Path) -> Iterator[None]:
     stopping = threading.Event()
     streams: list[Stream] = []
 
     def follow() -> None:
+        followed: str | None = None
+        since: dict[str, int] = {}
         while not stopping.is_set():
-            # A connection that breaks surfaces as almost any error of the client's.
-            with contextlib.suppress(Exception):
-                streams.append(kube.log(path, {"container": container}))
-                if stopping.is_set():
-                    # Who stops us closed the stream before this one.
-                    streams[-1].close()
-                with log.open("ab") as file:
-                    for chunk in streams[-1].chunks():
-                        file.write(chunk)
-                        file.flush()
-            # It ended, or has not begun yet; another start of the container is another log.
+            # Another start of the container is another log; that of one start is read once.
+            started = where.container_id(pods.now())
+            if started and started != followed:
+                try:
+                    path = f"/api/v1/namespaces/{NAMESPACE}/pods/{pod()}"
+                    streams.append(kube.log(path, {"container": where.container, **since}))
+                    followed, since = started, {}
+                    if stopping.is_set():
+                        # Who stops us closed the stream before this one.
+                        streams[-1].close()
+                    with log.open("ab") as file:
+                        for chunk in streams[-1].chunks():
+                            file.write(chunk)
+                            file.flush()
+                except Exception:  # noqa: BLE001 - a connection that breaks surfaces as almost any error
+                    if followed == started:
+                        followed, since = None, {"sinceSeconds": 1}
             stopping.wait(RETRY_SECONDS)
 
     log.touch()
-    thread = threading.Thread(target=follow, name=f"log of {container}", daemon=True)
+    thread = threading.Thread(target=follow, name=f"log of {where.container}", daemon=True)
     thread.start()
     try:
         yield

@@ -4,6 +4,7 @@ A kubelet takes another name by an identity of that name and a restart, which is
 cluster would take half a minute.
 """
 
+import contextlib
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +18,7 @@ from harness.cluster.kind.identity import node_identity
 from harness.cluster.kind.kubelet import Registration, Worker
 from harness.cluster.kind.tools import docker
 from harness.cluster.nodes import NODES, takes_pods
-from harness.errors import ClusterError, StepError
+from harness.errors import ClusterError, CommandError, StepError
 from harness.kube import Kube, Object
 from harness.scenario.nodes import NodeSpec
 
@@ -110,7 +111,9 @@ class WorkerPool:
         node = self._kube.request("GET", f"{NODES}/{container}")
         config, flags = (docker("exec", container, "cat", path) for path in (CONFIG, FLAGS))
         cidrs = tuple(node["spec"].get("podCIDRs") or ())
-        return Worker(container, cidrs, node["spec"]["providerID"], node["status"]["capacity"], config, flags)
+        labels = node["metadata"].get("labels", {})
+        spec, capacity = node["spec"], node["status"]["capacity"]
+        return Worker(container, cidrs, spec["providerID"], capacity, config, flags, labels)
 
     def _start(self, registration: Registration, worker: Worker) -> None:
         name = registration.node["metadata"]["name"]
@@ -121,9 +124,11 @@ class WorkerPool:
         _write_private(folder / "identity.pem", self._identities[name])
         (folder / "config.yaml").write_text(registration.config)
         (folder / "flags.env").write_text(registration.flags)
-        self._kube.create(registration.node)
-        docker("exec", worker.container, "sh", "-euc", _REGISTER, "sh", f"{MOUNT}/{worker.container}")
-        (folder / "identity.pem").unlink()
+        try:
+            self._kube.create(registration.node)
+            docker("exec", worker.container, "sh", "-euc", _REGISTER, "sh", f"{MOUNT}/{worker.container}")
+        finally:
+            (folder / "identity.pem").unlink()
 
     def _park(self, node: str, worker: Worker) -> None:
         docker("exec", worker.container, "systemctl", "stop", "kubelet")
@@ -151,13 +156,15 @@ class WorkerPool:
                     waiting.discard(change.item["metadata"]["name"])
                     done.notify()
 
-        with Follower(self._kube, NODES, on_change):
+        with Follower(self._kube, NODES, on_change) as follower:
             start()
             rounds_left = READY_TIMEOUT_SECONDS / CHECK_SECONDS
             with done:
                 while waiting:
                     if not done.wait(CHECK_SECONDS):
                         self._check()
+                        if follower.error:
+                            raise follower.error
                         rounds_left -= 1
                     if rounds_left <= 0:
                         raise ClusterError(self._unready(sorted(waiting)))
@@ -165,7 +172,9 @@ class WorkerPool:
     def _unready(self, names: Sequence[str]) -> str:
         worker = self._nodes.get(names[0])
         container = worker.container if worker else names[0]
-        said = docker("exec", container, "journalctl", "-u", "kubelet", "-n", "12", "--no-pager", "-o", "cat")
+        said = "(none)"
+        with contextlib.suppress(CommandError):
+            said = docker("exec", container, "journalctl", "-u", "kubelet", "-n", "12", "--no-pager", "-o", "cat")
         return (
             f"nodes not ready after {READY_TIMEOUT_SECONDS:.0f} s: {', '.join(names)}. "
             f"Last lines of the kubelet in {container}:\n{said}"

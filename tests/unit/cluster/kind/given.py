@@ -139,7 +139,9 @@ def spec(name: str = "node-1", **others: Any) -> NodeSpec:
 
 def pod(name: str, state: Mapping[str, Any] | None = None, **others: Any) -> Object:
     """Return a pod of the cluster's own, of which one container is in a state."""
-    status = {"name": "kube-scheduler", "image": "i", "restartCount": others.pop("restarts", 0), "state": state or {}}
+    count = others.pop("restarts", 0)
+    status = {"name": "kube-scheduler", "image": "i", "restartCount": count, "state": state or {}}
+    status |= {"containerID": f"containerd://{count}"} if state else {}
     status |= {"lastState": others.pop("last", {})}
     labels, annotations = others.pop("labels", {"component": "kube-scheduler"}), others.pop("annotations", {})
     metadata = {"name": name, "namespace": "kube-system", "labels": labels, "annotations": annotations}

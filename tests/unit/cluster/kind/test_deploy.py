@@ -121,10 +121,10 @@ def test_every_start_can_be_told_from_those_before() -> None:
     deployment, _, _ = deployed(Container("image:1"))
     template = deployment["spec"]["template"]["metadata"]
     assert template == {
-        "labels": {"component": "my-scheduler"},
+        "labels": {"component": "my-scheduler", "scheduler-harness.io/started": "start-1"},
         "annotations": {"scheduler-harness.io/started": "start-1"},
     }
-    assert deployment["spec"]["selector"]["matchLabels"] == template["labels"]
+    assert deployment["spec"]["selector"]["matchLabels"] == {"component": "my-scheduler"}
 
 
 def test_two_deployments_share_nothing() -> None:
