@@ -24,8 +24,9 @@ from harness.cluster.kind.leader import Leader
 from harness.cluster.kind.pods import OwnPods
 from harness.cluster.kind.system import admit_readers, keep_to_control_plane, scheduler_token
 from harness.cluster.kind.workers import WorkerPool
-from harness.errors import InputError
-from harness.kube import Kube
+from harness.cluster.nodes import NODES
+from harness.errors import ClusterError, InputError
+from harness.kube import Kube, names
 
 WORKERS = 3
 PREFIX = "harness-"
@@ -57,6 +58,7 @@ class KindProvider:
             name = spec.name or f"{PREFIX}{folder.name}"
             # Before anything is made: whoever finds the folder without its owner knows what to delete.
             folder.announce(provider=self.name, kind=name, keep=spec.kind.keep)
+            was_kept = shared_folder(name) is not None
             home = _home(folder.path, name, keep=spec.kind.keep)
             kubeconfig = spec.kubeconfig.resolve() if spec.kubeconfig else home.kubeconfig
             creation = Creation(name, folder.path, program, tools.node_image(spec.kind), kubeconfig)
@@ -64,6 +66,8 @@ class KindProvider:
             kube = Kube.connect(creation.kubeconfig)
             stack.callback(kube.close)
             _check_version(spec.kubernetes, creation.kubernetes(kube))
+            if was_kept:
+                _check_whole(kube, creation)
             cluster = _readied(folder, home.shared, creation, kube, stack)
             if spec.kind.keep:
                 stack.callback(cluster.give_back)
@@ -101,6 +105,17 @@ def _home(folder: Path, name: str, *, keep: bool) -> _Home:
     shared = shared_folder(name) or place / "shared"
     shared.mkdir(mode=0o700, parents=True, exist_ok=True)
     return _Home(shared, place / "kubeconfig")
+
+
+def _check_whole(kube: Kube, creation: Creation) -> None:
+    """Raise when a cluster that was kept is not as a run leaves it at its end."""
+    nodes = set(names(kube.items(NODES)))
+    lost = [one for one in creation.containers() if not one.endswith(f"-{config.CONTROL_PLANE}") and one not in nodes]
+    if lost:
+        raise ClusterError(
+            f"kind cluster {creation.name} was left in the middle of a run: {', '.join(lost)} is no node now; "
+            f'delete it with "kind delete cluster --name {creation.name}"'
+        )
 
 
 def _check_version(asked_for: str | None, seen: str) -> None:
