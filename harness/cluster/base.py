@@ -221,6 +221,10 @@ class Borrowed(Protocol):
         """Return what the user calls it."""
         ...
 
+    def expect(self, nodes: Sequence[str]) -> None:
+        """Hear which nodes a scenario declares: others that take no pods are none of its business."""
+        ...
+
     def told(self, text: str) -> str:
         """Return a text of the cluster as a record may tell it: in the scenario's words, without its address."""
         ...

@@ -90,6 +90,8 @@ class _Run:
     def carry_out(self, seed: int) -> None:
         """Do everything the scenario says, and write down everything that is seen."""
         keep.inputs(self._writer, self._scenario, self._installed)
+        if isinstance(self._cluster, Borrowed):
+            self._cluster.expect([node.name for node in self._scenario.declared_nodes])
         with keep.logs(self._cluster, self._installed, self._writer), self._traffic(seed):
             self._warnings += keep.metrics(self._writer, "metrics-before.txt", self._installed)
             used_before = cost.cpu_seconds(self._installed)

@@ -13,7 +13,7 @@ from harness.scenario.explain import explain
 from harness.scenario.extenders import ExtenderSpec, PluginSpec
 from harness.scenario.fields import Model, Seconds, Word
 from harness.scenario.manifests import check_file, read_objects
-from harness.scenario.nodes import NodeGroup, expand
+from harness.scenario.nodes import NodeGroup, NodeSpec, expand
 from harness.scenario.parameters import Parameters, Substitution
 from harness.scenario.problems import dotted
 from harness.scenario.steps import AddNodes, Create, Step
@@ -119,10 +119,15 @@ class Scenario(Body):
         return max((e.seconds for e in self.expect if isinstance(e, StaysPending)), default=0.0)
 
     @property
-    def node_count(self) -> int:
-        """How many nodes it declares, those of its steps too."""
+    def declared_nodes(self) -> list[NodeSpec]:
+        """The nodes that it declares, those of its steps too."""
         later = [group for step in self.steps if isinstance(step, AddNodes) for group in step.nodes]
-        return len(expand((*self.nodes, *later)))
+        return expand((*self.nodes, *later))
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes it declares."""
+        return len(self.declared_nodes)
 
     def is_for(self, variant: str) -> bool:
         """Tell whether it makes sense with a variant; one that brings extenders is for that variant unless told."""

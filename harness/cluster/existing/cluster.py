@@ -64,6 +64,8 @@ class ExistingCluster:
         self._schedulers: dict[str, str] = {}
         self._kept: set[Key] = set()
         self._matched = False
+        self._declared: frozenset[str] = frozenset()
+        self._left_out: dict[str, bool] = {}
         self._kwok = False
         self._checked: set[rights.Right] = set()
         self._made_beside: Beside | None = None
@@ -83,9 +85,22 @@ class ExistingCluster:
         """Return a text of the cluster in the scenario's words, without its address."""
         return self._names.told(text)
 
+    def expect(self, nodes: Sequence[str]) -> None:
+        """Hear which nodes a scenario declares."""
+        self._declared = frozenset(nodes)
+        self._left_out.clear()
+
     def is_own(self, item: Object) -> bool:
-        """Tell that nothing is: what is not the run's is never seen."""
-        return False
+        """Tell whether an object is a node that takes no pods and is not declared, such as a control plane.
+
+        Decided when it is first seen: one that a scenario drains stays in view. All else that is not the run's is
+        never seen.
+        """
+        metadata = item["metadata"]
+        if "namespace" in metadata or "nodeInfo" not in item.get("status", {}):
+            return False
+        takes_none = metadata["name"] not in self._declared and not matching.is_usable(item)
+        return self._left_out.setdefault(metadata["uid"], takes_none)
 
     def check(self) -> None:
         """Raise when a process beside the cluster has died."""

@@ -197,3 +197,20 @@ def test_what_does_not_go_beside_furniture_is_named(borrow: Made, monkeypatch: p
         with pytest.raises(ClusterError, match=r"1 objects will not go .*/pods/stuck; a finalizer may hold them"):
             cluster.reset()
         monkeypatch.undo()
+
+
+def seen(name: str, **spec: object) -> dict[str, object]:
+    status = {"nodeInfo": {}, "conditions": [{"type": "Ready", "status": "True"}]}
+    return {"metadata": {"name": name, "uid": f"uid-{name}"}, "spec": spec, "status": status}
+
+
+def test_a_node_that_takes_no_pods_is_in_view_only_if_it_is_declared(borrow: Made) -> None:
+    cluster = borrow()
+    taints = [{"key": "node-role.kubernetes.io/control-plane", "effect": "NoSchedule"}]
+    cluster.expect(["node-1"])
+    assert cluster.is_own(seen("control-plane", taints=taints))
+    assert not cluster.is_own(seen("spare"))
+    assert not cluster.is_own(seen("spare", unschedulable=True)), "cordoned by a step, and still in view"
+    cluster.expect(["control-plane"])
+    assert not cluster.is_own(seen("control-plane", taints=taints))
+    assert not cluster.is_own({"metadata": {"name": "p", "namespace": "default", "uid": "u"}, "status": {}})
