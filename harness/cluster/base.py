@@ -10,6 +10,10 @@ from harness.kube import Kube, Object
 from harness.scenario.nodes import NodeSpec
 
 
+PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
+"""What pods run that only have to be there; real nodes take the release of it that they have."""
+
+
 @dataclass(frozen=True)
 class KindSpec:
     """What a user can choose about a kind cluster; `workers` is how many nodes can be had at most."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from harness.clock import wait_until
-from harness.cluster.base import Cluster, KeepsLogs, PlaysNodes
+from harness.cluster.base import PAUSE_IMAGE, Cluster, KeepsLogs, PlaysNodes
 from harness.cluster.nodes import NODES
 from harness.errors import ClusterError
 from harness.kube import names
@@ -156,7 +156,7 @@ class VariantContract(_Contract):
             if isinstance(cluster, PlaysNodes):
                 cluster.add_nodes(NodeGroup().expand())
             for name in installed.schedulers:
-                container = {"name": "pause", "image": "registry.k8s.io/pause:3.10"}
+                container = {"name": "pause", "image": PAUSE_IMAGE}
                 pod = {"schedulerName": name, "containers": [container]}
                 metadata = {"name": f"for-{name}"}
                 cluster.kube.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod})

@@ -13,7 +13,7 @@ from harness import progress
 from harness.clock import SYSTEM
 from harness.cluster import abandoned
 from harness.cluster import kubeconfig as kubeconfigs
-from harness.cluster.base import ClusterSpec
+from harness.cluster.base import PAUSE_IMAGE, ClusterSpec
 from harness.cluster.folder import ClusterFolder
 from harness.cluster.kind import config, tools
 from harness.cluster.kind.cluster import ClusterOnKind, Parts
@@ -31,7 +31,6 @@ from harness.kube import Kube, names
 WORKERS = 3
 PREFIX = "harness-"
 CONFIG_VARIABLE = "KIND_CONFIG_EXTRA"
-PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
 
 
 class KindProvider:
