@@ -9,7 +9,6 @@ from typing import Any, Literal, Protocol, runtime_checkable
 from harness.kube import Kube, Object
 from harness.scenario.nodes import NodeSpec
 
-
 PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
 """What pods run that only have to be there; real nodes take the release of it that they have."""
 
