@@ -3,7 +3,6 @@
 package main
 
 import (
-	"cmp"
 	"encoding/json"
 	"flag"
 	"log"
@@ -120,10 +119,13 @@ func serve(answer func(arguments) any) http.HandlerFunc {
 
 func main() {
 	port := flag.String("port", os.Getenv("PORT"), "port to listen on")
-	// In a container of its own it is called from outside.
-	host := flag.String("host", cmp.Or(os.Getenv("HOST"), "127.0.0.1"), "address to listen on")
 	flag.Parse()
+	// In a container of its own it is called from outside.
+	host := os.Getenv("HOST")
+	if host == "" {
+		host = "127.0.0.1"
+	}
 	http.HandleFunc("/filter", serve(filter))
 	http.HandleFunc("/prioritize", serve(prioritize))
-	log.Fatal(http.ListenAndServe(*host+":"+*port, nil))
+	log.Fatal(http.ListenAndServe(host+":"+*port, nil))
 }
