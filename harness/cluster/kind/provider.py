@@ -86,6 +86,9 @@ class KindProvider:
         if not name or facts.get("keep"):
             return ()
         tools.engine_version()
+        if shared_folder(str(name)) is None:
+            # Nothing was made, or what has this name is somebody else's.
+            return ()
         return [f"kind cluster {name}"] if delete(str(name)) else ()
 
 

@@ -257,5 +257,10 @@ class Engine:
         self._put("containers", f"{name}-control-plane\n")
         self._put("mounts", "/lib/modules=/lib/modules\n/var=/harness\n")
 
+    def add_left(self, name: str) -> None:
+        """Let there be what a killed run of ours left of a cluster."""
+        self.add_stranger(name)
+        self._put("mounts", f"/lib/modules=/lib/modules\n/harness={self._folder}/shared\n")
+
     def _put(self, name: str, text: str) -> None:
         (self._folder / name).write_text(text)

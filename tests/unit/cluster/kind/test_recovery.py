@@ -12,7 +12,7 @@ from tests.unit.cluster.kind.given import Engine
 
 
 def test_what_a_killed_owner_left_is_deleted_by_its_label(engine: Engine) -> None:
-    engine.add_stranger("harness-c1")
+    engine.add_left("harness-c1")
     told = KindProvider().recover(Path("/nowhere"), {"provider": "kind", "kind": "harness-c1", "keep": False})
     assert list(told) == ["kind cluster harness-c1"]
     assert engine.containers() == []
@@ -38,8 +38,14 @@ def test_what_cannot_be_removed_now_is_tried_again_next_time(engine: Engine) -> 
     assert "tried again next time" in said[0]
     assert [one.name for one in folders()] == ["killed"]
     engine.put_docker()
-    engine.add_stranger("killed")
+    engine.add_left("killed")
     said.clear()
     assert abandoned.remove(said.append) == ["killed"]
     assert said == ["removed kind cluster killed"]
     assert (folders(), engine.containers()) == ([], [])
+
+
+def test_a_strangers_cluster_of_the_same_name_is_left_alone(engine: Engine) -> None:
+    engine.add_stranger("mine")
+    assert list(KindProvider().recover(Path("/nowhere"), {"kind": "mine", "keep": False})) == []
+    assert engine.containers() == ["mine-control-plane"]
