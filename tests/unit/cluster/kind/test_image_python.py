@@ -44,7 +44,9 @@ def root(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Path:
     with tarfile.open(image.archive) as outer:
         layer = next(one for one in outer.getmembers() if one.name.endswith("layer.tar"))
         with tarfile.open(fileobj=outer.extractfile(layer)) as inner:
-            inner.extractall(into, filter="tar")
+            # Early releases of 3.11 know no filters, later ones of Python want one.
+            how: dict[str, Any] = {"filter": "tar"} if hasattr(tarfile, "tar_filter") else {}
+            inner.extractall(into, **how)
     return into
 
 
