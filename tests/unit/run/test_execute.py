@@ -217,5 +217,5 @@ def test_a_borrowed_cluster_is_told_in_the_scenarios_words(bench: Bench, tmp_pat
     with pytest.raises(RunError):
         execute(request, cluster, bench.installed, work)
     assert (bench.meta()["context"], bench.meta()["error"]) == ("lab", "default/pod is lost")
-    assert expected == [["node-1"]]
+    assert expected == [["node-1", "node-2"]]
     assert (bench.only_record() / "logs" / "part.log").read_text() == "default/pod at work\n"
