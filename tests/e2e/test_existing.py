@@ -22,7 +22,7 @@ from harness.kube import Kube, names
 from harness.record.model import Record
 from harness.record.read import read
 from tests.e2e.conftest import HARNESS, LASTING, Start, await_end
-from tests.processes import PATIENCE_SECONDS
+from tests.processes import PATIENCE_SECONDS, await_gone, parts_of
 
 pytestmark = [pytest.mark.embedded, pytest.mark.xdist_group("existing")]
 
@@ -239,3 +239,35 @@ def test_what_cannot_be_reached_any_more_is_left_for_later(
     file.write_text(right)
     assert "removed namespace" in process.run([*HARNESS, "clean"])
     assert not _own(theirs)
+
+
+def _await_controllers(kube: Kube) -> None:
+    """Wait until new namespaces get their ServiceAccount: a cluster is up before its controllers are."""
+    kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "controllers-at-work"}})
+    accounts = "/api/v1/namespaces/controllers-at-work/serviceaccounts"
+    wait_until(lambda: list(kube.items(accounts)), what="a ServiceAccount", timeout_seconds=PATIENCE_SECONDS)
+
+
+def test_nodes_of_the_harness_are_played_by_its_own_kwok(tmp_path: Path, state: Path) -> None:
+    bare = _up(state, 0)
+    try:
+        _await_controllers(bare.kube)
+        # Without the one that plays every node of an embedded cluster, only ours can.
+        kwok = parts_of(bare.owner)["kwok"]
+        os.kill(kwok, signal.SIGKILL)
+        await_gone([kwok])
+        with pytest.raises(CommandError, match="adding them needs --allow-cluster-wide too"):
+            bare.run("twenty-pause", "--kwok-nodes", out=tmp_path / "none")
+        with pytest.raises(CommandError, match="the cluster has 0 that take pods") as caught:
+            bare.run("twenty-pause", out=tmp_path / "few")
+        assert "--kwok-nodes --allow-cluster-wide" in caught.value.output
+        before = bare.inventory()
+        record = bare.run(
+            "twenty-pause", "--variant", "extender", "--kwok-nodes", "--allow-cluster-wide", out=tmp_path / "runs"
+        )
+        assert bare.inventory() == before
+        assert {node.name for node in record.nodes} == {"node-1", "node-2", "node-3"}
+        assert "scheduler-harness.io" not in (record.path / "nodes.jsonl").read_text()
+    finally:
+        bare.kube.close()
+        process.run([*HARNESS, "down", "--all"])

@@ -63,11 +63,17 @@ def shortfalls(chosen: Sequence[tuple[NodeSpec, Worker]]) -> list[str]:
 
 
 def _node(name: str, worker: Worker, labels: dict[str, str], taints: list[Any]) -> Object:
-    """Return the Node that the kubelet will find when it registers; it keeps its network."""
+    """Return the Node that the kubelet will find when it registers; it keeps its network.
+
+    It says that it is not ready from the first: a node that says nothing loses its not-ready taint, gets it again
+    when the kubelet reports for the first time, and that may be after it was ready already.
+    """
     spec = {"podCIDRs": list(worker.pod_cidrs), "providerID": worker.provider_id, "taints": taints}
     if worker.pod_cidrs:
         spec["podCIDR"] = worker.pod_cidrs[0]
-    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}, "spec": spec}
+    status = {"conditions": [{"type": "Ready", "status": "False", "reason": "KubeletNotReady"}]}
+    metadata = {"name": name, "labels": labels}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": spec, "status": status}
 
 
 def _configuration(spec: NodeSpec, worker: Worker) -> str:

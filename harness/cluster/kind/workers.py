@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+from harness.clock import SYSTEM
 from harness.cluster.follow import Change, Follower
 from harness.cluster.kind import kubelet
 from harness.cluster.kind.config import MOUNT
@@ -24,6 +25,8 @@ from harness.scenario.nodes import NodeSpec
 
 CHECK_SECONDS = 0.25
 READY_TIMEOUT_SECONDS = 120.0
+# Schedulers hear of a node by watches of their own: none of them shall meet the first pod before the last node.
+HEARSAY_SECONDS = 0.3
 CONFIG, FLAGS = "/var/lib/kubelet/config.yaml", "/var/lib/kubelet/kubeadm-flags.env"
 IDENTITY = "/var/lib/kubelet/pki/kubelet-client-current.pem"
 # $1 is the folder that the new node's files lie in. What the kubelet remembers of CPUs was for another reservation.
@@ -90,6 +93,7 @@ class WorkerPool:
         if chosen:
             self._await_ready([spec.name for spec in specs], start)
             self._declare_extended(specs)
+            SYSTEM.pause(HEARSAY_SECONDS)
         return kubelet.shortfalls(chosen)
 
     def give_back(self) -> None:
@@ -151,10 +155,14 @@ class WorkerPool:
         done = threading.Condition()
 
         def on_change(change: Change) -> None:
-            if change.event != "DELETED" and _works(change.item):
-                with done:
-                    waiting.discard(change.item["metadata"]["name"])
-                    done.notify()
+            name = change.item["metadata"]["name"]
+            works = change.event != "DELETED" and _works(change.item)
+            with done:
+                if works:
+                    waiting.discard(name)
+                elif name in names:
+                    waiting.add(name)
+                done.notify()
 
         with Follower(self._kube, NODES, on_change) as follower:
             start()
