@@ -39,7 +39,7 @@ def connected(name: str, subject: Subject, place: Place) -> Iterator[Connected]:
     folder = place.folder / name
     folder.mkdir(parents=True, mode=0o700, exist_ok=True)
     with started(subject, folder=folder, seed=place.seed, kubeconfig=place.kubeconfig) as running:
-        entry, notes = _entry(subject, running)
+        entry, notes = entry_of(subject, running)
         probed = probe(entry, PROBE_SECONDS)
         if not probed.reachable:
             texts = "; ".join(notice.text for notice in probed.findings)
@@ -49,7 +49,7 @@ def connected(name: str, subject: Subject, place: Place) -> Iterator[Connected]:
             yield Connected(name, subject.text, entry, running, tap, probed.findings, notes)
 
 
-def _entry(subject: Subject, running: Running) -> tuple[Entry, tuple[str, ...]]:
+def entry_of(subject: Subject, running: Running) -> tuple[Entry, tuple[str, ...]]:
     """Return what is known about an extender; what nobody said is found out by asking it."""
     known: Mapping[str, Any] = subject.entry or {}
     address = _joined(running.url, str(known.get("urlPrefix", "")))
