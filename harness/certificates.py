@@ -6,6 +6,7 @@ Everything is P-256: an RSA key costs a part of the start-up time that a person 
 import datetime
 import ipaddress
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -43,14 +44,14 @@ class Authority:
         self.certificate = folder / "ca.crt"
         self.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
 
-    def server(self, name: str) -> Identity:
-        """Issue a certificate for a server on loopback; the same one when it is started again."""
+    def server(self, name: str, addresses: Sequence[str] = ()) -> Identity:
+        """Issue a certificate for a server on loopback and more addresses; the same one when it is started again."""
         if name in self._issued:
             return self._issued[name]
         names: list[x509.GeneralName] = [
             x509.DNSName("localhost"),
             x509.DNSName("kubernetes.default.svc"),
-            x509.IPAddress(ipaddress.ip_address("127.0.0.1")),
+            *(x509.IPAddress(ipaddress.ip_address(one)) for one in dict.fromkeys(("127.0.0.1", *addresses))),
         ]
         usage = ExtendedKeyUsageOID.SERVER_AUTH
         self._issued[name] = self._issue(name, name, None, usage, x509.SubjectAlternativeName(names))

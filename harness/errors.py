@@ -9,7 +9,8 @@
     ├── BuildError               the control plane could not be built
     ├── CommandError             a command failed; carries its arguments and output
     ├── ClusterError             a cluster did not start, or lost a part
-    │   └── SchedulerDied        what it lost is a scheduler under test: a run makes a verdict of it
+    │   ├── SchedulerDied        what it lost is a scheduler under test: a run makes a verdict of it
+    │   └── NodeDied             what it lost is a node: a run makes a verdict of it
     ├── ApiError                 the API server refused a request
     ├── VariantError             a scheduler variant could not be proven active
     └── RunError                 a run was cut short
@@ -75,6 +76,10 @@ class ClusterError(HarnessError):
 
 class SchedulerDied(ClusterError):  # noqa: N818 - what happened, not what went wrong with us
     """A scheduler ended by itself; everything else of the cluster runs."""
+
+
+class NodeDied(ClusterError):  # noqa: N818 - see above
+    """A node ended by itself, not because a step removed it; the control plane runs."""
 
 
 class ApiError(HarnessError):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from harness.errors import ApiError, ClusterError
+from harness.streaming import Stream
 
 if TYPE_CHECKING:
     from kubernetes.client import ApiClient
@@ -48,43 +49,6 @@ class Resource:
         return f"{self.root}{middle}/{self.plural}" + (f"/{name}" if name else "")
 
 
-class Stream:
-    """A running watch. Closing it from another thread ends its iteration."""
-
-    def __init__(self, response: Any) -> None:
-        self._response = response
-        self._closed = threading.Event()
-
-    def __iter__(self) -> Iterator[Object]:
-        try:
-            for line in self._lines():
-                yield orjson.loads(line)
-        except Exception:
-            # Closing the connection under a blocked read surfaces as almost any error: expected then, and only then.
-            if not self._closed.is_set():
-                raise
-
-    def _lines(self) -> Iterator[bytes]:
-        rest = b""
-        # read1 hands over what has arrived; read(n) would sit on a finished event until n bytes are there.
-        while chunk := self._response.read1():
-            *lines, rest = (rest + chunk).split(b"\n")
-            yield from (line for line in lines if line)
-
-    def close(self) -> None:
-        """End the watch."""
-        self._closed.set()
-        connection = getattr(self._response, "connection", None) or getattr(self._response, "_connection", None)
-        sock = getattr(connection, "sock", None)
-        if sock is not None:
-            import socket  # noqa: PLC0415 - only needed here
-
-            try:
-                sock.shutdown(socket.SHUT_RDWR)
-            except OSError:
-                return
-
-
 class Kube:
     """A connection to one API server, safe to share between threads."""
 
@@ -107,6 +71,11 @@ class Kube:
         # A retried POST may create twice; every retry here is somebody's decision.
         settings.retries = False
         return cls(client.ApiClient(settings))
+
+    @property
+    def configuration(self) -> Any:
+        """Return how the official client reaches the server, for what it does better."""
+        return self._api.configuration
 
     def close(self) -> None:
         """Drop all idle connections."""
@@ -188,15 +157,22 @@ class Kube:
             if not token:
                 return
 
-    def items(self, path: str, *, selector: str = "", accept: str = "application/json") -> list[Object]:
-        """Return every object of a collection."""
-        query = {"labelSelector": selector} if selector else None
+    def items(
+        self, path: str, *, selector: str = "", fields: str = "", accept: str = "application/json"
+    ) -> list[Object]:
+        """Return every object of a collection, or those that selectors choose."""
+        wanted = {"labelSelector": selector, "fieldSelector": fields}
+        query = {key: value for key, value in wanted.items() if value}
         return [item for page in self.pages(path, query=query, accept=accept) for item in page["items"] or []]
 
     def watch(self, path: str, resource_version: str) -> Stream:
         """Open a watch that starts after `resource_version`."""
         query = {"watch": "true", "resourceVersion": resource_version, "allowWatchBookmarks": "true"}
         return Stream(self._send("GET", path, query=query, stream=True))
+
+    def log(self, path: str, query: Mapping[str, Any]) -> Stream:
+        """Follow what a container logs, until it ends."""
+        return Stream(self._send("GET", f"{path}/log", query={**query, "follow": "true"}, stream=True))
 
     def resources(self) -> Mapping[tuple[str, str], Resource]:
         """Return what the server knows, by (apiVersion, kind); asked once."""

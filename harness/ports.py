@@ -15,8 +15,8 @@ FIRST_PORT, LAST_PORT = 20_000, 31_999
 
 
 @contextlib.contextmanager
-def reserved(count: int) -> Iterator[list[int]]:
-    """Reserve free loopback ports for as long as the context lasts.
+def reserved(count: int, address: str = "127.0.0.1") -> Iterator[list[int]]:
+    """Reserve free ports of one address, loopback unless told, for as long as the context lasts.
 
     The lock files make a port ours between being found free and being listened on.
 
@@ -36,7 +36,7 @@ def reserved(count: int) -> Iterator[list[int]]:
                 lock.acquire()
             except Timeout:
                 continue
-            if _is_free(port):
+            if _is_free(address, port):
                 held.callback(lock.release)
                 ports.append(port)
             else:
@@ -50,10 +50,10 @@ def reserved(count: int) -> Iterator[list[int]]:
         yield ports
 
 
-def _is_free(port: int) -> bool:
+def _is_free(address: str, port: int) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         try:
-            probe.bind(("127.0.0.1", port))
+            probe.bind((address, port))
         except OSError:
             return False
         return True

@@ -45,7 +45,7 @@ def run(
         CommandError: the command failed; an interrupted command is ended with its whole process group.
     """
     process = subprocess.Popen(
-        [*_ends_with_us(), *command],
+        [*ends_with_us(), *command],
         cwd=cwd,
         env={**os.environ, **(env or {})},
         stdin=subprocess.DEVNULL,
@@ -76,7 +76,7 @@ def run(
 
 
 @functools.cache
-def _ends_with_us() -> tuple[str, ...]:
+def ends_with_us() -> tuple[str, ...]:
     """Return what makes a command that knows no lifeline end when we are killed, where the system offers it.
 
     The kernel watches the thread that starts the command, and `run` keeps that thread until the command has ended.
@@ -261,6 +261,22 @@ def detach(command: Sequence[str], *, log: Path) -> "tuple[int, IO[str]]":
     if process.stdout is None:  # pragma: no cover - PIPE always gives one
         raise CommandError(command, 0, "no output stream")
     return process.pid, process.stdout
+
+
+def family_cpu_seconds(pid: int) -> float | None:
+    """Return the CPU time of a process and of all that it started, None when it is gone."""
+    # Here and not above: few who start processes measure them.
+    import psutil  # noqa: PLC0415
+
+    total = 0.0
+    try:
+        for one in (process := psutil.Process(pid), *process.children(recursive=True)):
+            with contextlib.suppress(psutil.Error):
+                times = one.cpu_times()
+                total += times.user + times.system
+    except psutil.Error:
+        return None
+    return total
 
 
 def tail(log: Path, lines: int = TAIL_LINES) -> str:

@@ -45,6 +45,11 @@ def bar(title: str, total: int | None = None) -> Iterator[Bar]:
                 _shown.pop()
 
 
+def _short(piece: str) -> str:
+    """Return the end of a long name, which tells more than its beginning, and show that it is not all."""
+    return piece if len(piece) <= PIECE_CHARACTERS_MAX else f"…{piece[1 - PIECE_CHARACTERS_MAX :]}"
+
+
 def note(text: str) -> None:
     """Say one thing that a waiting person wants to know."""
     if sys.__stderr__ is not None:
@@ -69,10 +74,10 @@ def _rich_bar(title: str, total: int | None, stream: TextIO) -> Iterator[Bar]:
 
         class RichBar:
             def show(self, piece: str) -> None:
-                live.update(task, piece=piece[-PIECE_CHARACTERS_MAX:])
+                live.update(task, piece=_short(piece))
 
             def advance(self, piece: str) -> None:
-                live.update(task, advance=1, piece=piece[-PIECE_CHARACTERS_MAX:])
+                live.update(task, advance=1, piece=_short(piece))
 
         yield RichBar()
 
@@ -105,7 +110,7 @@ class _PlainLines:
         now = SYSTEM.now()
         if now - self._last >= PLAIN_INTERVAL_SECONDS:
             self._last = now
-            piece = piece[-PIECE_CHARACTERS_MAX:]
+            piece = _short(piece)
             note(f"{self._title}: {self._done}{self._of} done after {now - self._started:.0f} s ({piece})")
 
     def advance(self, piece: str) -> None:

@@ -11,10 +11,10 @@ import click
 import psutil
 
 from harness import process
-from harness.cli.options import cluster_options, json_option
+from harness.cli.options import ClusterChoice, cluster_options, json_option
 from harness.clock import WaitTimeoutError, wait_until
-from harness.cluster.base import ClusterSpec
-from harness.cluster.folder import ClusterFolder, folders, remove_abandoned
+from harness.cluster import abandoned
+from harness.cluster.folder import ClusterFolder, folders
 from harness.cluster.registry import provider as make_provider
 from harness.errors import ClusterError, InputError
 from harness.paths import state_folder
@@ -33,9 +33,7 @@ def up(
     name: str | None,
     nodes: int,
     variant: str,
-    provider: str,
-    kubernetes: str | None,
-    controlplane_bin: Path | None,
+    choice: ClusterChoice,
     as_json: bool,
 ) -> int:
     """Bring up a cluster that stays until "harness down", and print its kubeconfig.
@@ -46,10 +44,9 @@ def up(
       export KUBECONFIG=$(harness up --json | python3 -c 'import json,sys; print(json.load(sys.stdin)["kubeconfig"])')
     """
     # Here and not in the background: a first build takes minutes, and its progress is for whoever waits.
-    make_provider(provider).prepare(ClusterSpec(kubernetes=kubernetes, binaries=controlplane_bin))
-    arguments = ["--nodes", str(nodes), "--variant", variant, "--cluster", provider]
-    for option, value in (("--name", name), ("--kubernetes", kubernetes), ("--controlplane-bin", controlplane_bin)):
-        arguments += [option, str(value)] if value else []
+    make_provider(choice.provider).prepare(choice.spec)
+    named = ["--name", name] if name else []
+    arguments = ["--nodes", str(nodes), "--variant", variant, *named, *choice.arguments()]
     log = state_folder() / "keep.log"
     facts = _start_keeper([sys.executable, "-m", "harness.cli.main", "keep", *arguments], log)
     if as_json:
@@ -131,8 +128,11 @@ def clean() -> int:
     Example:
       harness clean
     """
-    removed = remove_abandoned()
-    print(f"removed what was left of {', '.join(removed)}" if removed else "nothing was left behind")
+    said: list[str] = []
+    removed = abandoned.remove(said.append)
+    if removed:
+        said.append(f"removed what was left of {', '.join(removed)}")
+    print("\n".join(said) or "nothing was left behind")
     return 0
 
 
@@ -146,7 +146,7 @@ def _end(folder: ClusterFolder) -> None:
         # Its children notice that it is gone and follow.
         os.kill(owner, signal.SIGKILL)
         wait_until(lambda: not folder.is_owned(), what="it was killed", timeout_seconds=STOP_TIMEOUT_SECONDS)
-    remove_abandoned()
+    abandoned.remove(print)
 
 
 def _describe(folder: ClusterFolder) -> dict[str, Any]:

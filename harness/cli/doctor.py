@@ -10,10 +10,11 @@ import click
 
 from harness import __version__, toolchain
 from harness.cli.options import json_option
-from harness.cluster.base import ClusterSpec
+from harness.cluster.base import ClusterSpec, KindSpec
 from harness.cluster.embedded.build import binaries_for, is_built
 from harness.cluster.embedded.releases import releases
 from harness.cluster.embedded.seed import seed_for
+from harness.cluster.kind import tools as kind
 from harness.cluster.registry import CLUSTERS
 from harness.errors import MissingToolError
 from harness.extender import tap
@@ -90,6 +91,7 @@ def _examine() -> dict[str, Any]:
         "problem": problem,
         "kubernetes": versions,
         "clusters": CLUSTERS.names(),
+        "kind": _kind(),
         "variants": VARIANTS.names(),
         "cache": {"path": str(cache_folder()), "free_gib": _free_gib(cache_folder())},
         "state": {"path": str(state_folder()), "free_gib": _free_gib(state_folder())},
@@ -97,9 +99,30 @@ def _examine() -> dict[str, Any]:
     }
 
 
+def _kind() -> dict[str, Any]:
+    """Return whether kind can be used here, and with what."""
+    if why := kind.unavailable():
+        return {"ok": False, "problem": why, "docker": None, "program": None, "image": None}
+    found = shutil.which("kind")
+    return {
+        "ok": True,
+        "problem": None,
+        "docker": kind.engine_version(),
+        "program": found or f"kind {kind.VERSION}, built on first use",
+        "image": kind.node_image(KindSpec()),
+    }
+
+
 def _free_gib(path: Path) -> float:
     there = next(folder for folder in (path, *path.resolve().parents) if folder.exists())
     return round(shutil.disk_usage(there).free / GIB, 1)
+
+
+def _kind_text(found: dict[str, Any]) -> str:
+    if not found["ok"]:
+        return f"kind        not here: {found['problem']}"
+    image = found["image"] or "kind's own image, which it pulls"
+    return f"kind        {found['program']}, Docker {found['docker']}, nodes of {image}"
 
 
 def _text(facts: dict[str, Any]) -> str:
@@ -111,6 +134,7 @@ def _text(facts: dict[str, Any]) -> str:
         else f"Go          MISSING: {facts['problem']}",
         *([f"prebuilt    {facts['controlplane']} (HARNESS_CONTROLPLANE)"] if facts["controlplane"] else []),
         f"clusters    {', '.join(facts['clusters'])}",
+        _kind_text(facts["kind"]),
         f"variants    {', '.join(facts['variants'])}",
     ]
     for name in ("cache", "state"):

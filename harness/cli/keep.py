@@ -4,13 +4,13 @@ import json
 import os
 import signal
 import sys
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
 import click
 
-from harness.cli.options import cluster_options
-from harness.cluster.base import ClusterSpec, PlaysNodes
+from harness.cli.options import ClusterChoice, cluster_options
+from harness.cluster.base import PlaysNodes
 from harness.cluster.folder import folder_of
 from harness.errors import HarnessError
 from harness.paths import runs_folder
@@ -27,14 +27,12 @@ def keep(
     name: str | None,
     nodes: int,
     variant: str,
-    provider: str,
-    kubernetes: str | None,
-    controlplane_bin: Path | None,
+    choice: ClusterChoice,
 ) -> int:
     """Own a cluster; print one line of JSON when it is ready, and end with SIGTERM."""
-    spec = ClusterSpec(kubernetes=kubernetes, binaries=controlplane_bin, name=name)
+    spec = replace(choice.for_nodes(nodes).spec, name=name or choice.spec.name)
     try:
-        with Session(provider, spec, runs_folder()) as session:
+        with Session(choice.provider, spec, runs_folder()) as session:
             session.install(variant)
             if nodes and isinstance(session.cluster, PlaysNodes):
                 session.cluster.add_nodes(NodeGroup(count=nodes).expand())

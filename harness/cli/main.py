@@ -17,6 +17,7 @@ from harness.errors import HarnessError
 # name: (module, attribute). Imported when used: a person waits for --help.
 COMMANDS = {
     "run": "harness.cli.run:run",
+    "parity": "harness.cli.parity:parity",
     "why": "harness.cli.why:why",
     "up": "harness.cli.clusters:up",
     "down": "harness.cli.clusters:down",

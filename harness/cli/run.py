@@ -2,73 +2,21 @@
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import click
 
 from harness.cli.bring import Own, bring_options
-from harness.cli.options import cluster_options, json_option
-from harness.cluster.base import ClusterSpec
+from harness.cli.options import ClusterChoice, cluster_options, json_option
+from harness.cli.plan import Failure, carry_out, choose, plan
 from harness.cluster.registry import provider as make_provider
-from harness.errors import HarnessError, InputError, ScenarioError
-from harness.expect.judge import judge
-from harness.paths import runs_folder, shipped
-from harness.progress import bar, note
-from harness.record.model import Record
-from harness.record.read import read
-from harness.record.write import save_verdicts
+from harness.paths import runs_folder
 from harness.report.summary import RunSummary
 from harness.run.session import Session
-from harness.scenario.expectations import COMPARING
-from harness.scenario.expectations_extender import SameAs
 from harness.scenario.faults import Fault
-from harness.scenario.find import find, select
-from harness.scenario.load import ScenarioFile, load
 from harness.scenario.model import Scenario
-from harness.variant.registry import VARIANTS
-
-
-@dataclass(frozen=True)
-class Planned:
-    """One run to be made."""
-
-    scenario: Scenario
-    variant: str
-    seed: int
-
-    @property
-    def title(self) -> str:
-        """Return its name for people."""
-        return f"{self.scenario.name}[{self.scenario.size}] {self.variant}"
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A run that could not be made."""
-
-    planned: Planned
-    error: HarnessError
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the run as a program reads it."""
-        planned = self.planned
-        return {
-            "scenario": planned.scenario.name,
-            "size": planned.scenario.size,
-            "variant": planned.variant,
-            "seed": planned.seed,
-            "ok": False,
-            "error": str(self.error),
-            "settled": False,
-            "pods": {},
-            "placements": {},
-            "verdicts": [],
-            "warnings": [],
-            "record": str(self.error.record) if self.error.record else None,
-        }
 
 
 @click.command()
@@ -95,9 +43,7 @@ def run(
     out: Path | None,
     verbose: bool,
     own: Own,
-    provider: str,
-    kubernetes: str | None,
-    controlplane_bin: Path | None,
+    choice: ClusterChoice,
     as_json: bool,
 ) -> int:
     """Run scenarios on an ephemeral cluster and judge what happened.
@@ -110,48 +56,29 @@ def run(
       harness run twenty-pause --size class --repeat 3
       harness run scenarios/drain scenarios/priority -v
       harness run --label lab --json
+      harness run twenty-pause --cluster kind
       harness run twenty-pause --variant default --variant extender --extender ref:pass-through
       harness run twenty-pause --extender 'cmd:./my-extender {port}' --entry nodeCacheCapable=true
       harness run twenty-pause --extender go:./my-extender --fault status,status=500,verb=filter,share=0.3
     """
-    chosen = [_broken(scenario, own.faults) for scenario in choose(scenarios, sizes, labels, all_sizes=all_sizes)]
-    plan = _plan(chosen, variants or own.variants(), range(seed, seed + repeat))
-    own.check({planned.variant for planned in plan})
-    spec = ClusterSpec(kubernetes=kubernetes, binaries=controlplane_bin)
-    make_provider(provider).prepare(spec)
+    chosen = choose(scenarios, sizes, labels, all_sizes=all_sizes)
+    runs = plan(chosen, variants or own.variants(), range(seed, seed + repeat), choice.provider)
+    runs = [replace(planned, scenario=_broken(planned.scenario, own.faults)) for planned in runs]
+    own.check({planned.variant for planned in runs})
+    choice = choice.for_nodes(max(planned.scenario.node_count for planned in runs))
+    make_provider(choice.provider).prepare(choice.spec)
     done: list[RunSummary] = []
     failures: list[Failure] = []
-    with Session(provider, spec, out or runs_folder(), sys.argv, own.brought) as session:
-        for result in _carry_out(plan, session):
+    with Session(choice.provider, choice.spec, out or runs_folder(), sys.argv, own.brought) as session:
+        for result in carry_out(runs, session):
             if isinstance(result, Failure):
                 failures.append(result)
             else:
                 done.append(result)
             if not as_json:
                 _show(result, verbose=verbose)
-    _close(done, failures, len(plan), as_json=as_json)
+    _close(done, failures, len(runs), as_json=as_json)
     return _exit_code(done, failures)
-
-
-def _plan(chosen: Sequence[Scenario], variants: Sequence[str], seeds: Iterable[int]) -> list[Planned]:
-    """Return every run that is to be made, in order."""
-    plan = [
-        Planned(scenario, variant, seed)
-        for seed in seeds
-        for scenario in chosen
-        for variant in variants or _own_variants(scenario)
-        if scenario.is_for(variant)
-    ]
-    _check(chosen, variants, plan)
-    return plan
-
-
-def _own_variants(scenario: Scenario) -> tuple[str, ...]:
-    """Return what a scenario runs on when nobody says: the stock scheduler, unless it is for others or compares."""
-    compared = any(isinstance(expectation, SameAs) for expectation in scenario.expect)
-    if scenario.is_for("default") and not (compared and scenario.variants):
-        return ("default",)
-    return scenario.variants or ("extender",)
 
 
 def _broken(scenario: Scenario, faults: Sequence[Fault]) -> Scenario:
@@ -159,85 +86,6 @@ def _broken(scenario: Scenario, faults: Sequence[Fault]) -> Scenario:
     if not faults:
         return scenario
     return scenario.model_copy(update={"steps": (*faults, *scenario.steps)})
-
-
-def scenario_roots() -> list[Path]:
-    """Return where scenarios are looked for by name: here, then what ships with the harness."""
-    here = Path("scenarios")
-    return [here] if here.resolve() == shipped("scenarios").resolve() else [here, shipped("scenarios")]
-
-
-def choose(names: Sequence[str], sizes: Sequence[str], labels: str, *, all_sizes: bool = False) -> list[Scenario]:
-    """Return the scenarios that are meant, each at the sizes that are meant."""
-    roots = scenario_roots()
-    if not names and roots[0].is_dir():
-        roots = roots[:1]
-    files = _load_all(find(names, roots))
-    chosen = [
-        file.at(size)
-        for file in files
-        for size in (file.sizes if all_sizes else sizes or (None,))  # None: the first
-    ]
-    return select(labels, chosen) if labels else chosen
-
-
-def _load_all(paths: Sequence[Path]) -> list[ScenarioFile]:
-    """Load every file before any of them runs, and tell the problems of all of them at once."""
-    files: list[ScenarioFile] = []
-    problems: list[str] = []
-    for path in paths:
-        try:
-            files.append(load(path))
-        except ScenarioError as error:
-            problems += error.problems
-    if problems:
-        raise ScenarioError(problems)
-    return files
-
-
-def _check(chosen: Sequence[Scenario], variants: Sequence[str], plan: Sequence[Planned]) -> None:
-    known = VARIANTS.names()
-    for variant in variants:
-        if variant not in known:
-            raise InputError(f"--variant {variant}: not available; choose from: {', '.join(known)}")
-    if not plan:
-        names = ", ".join(scenario.name for scenario in chosen)
-        raise InputError(f"--variant {', '.join(variants)}: none of the chosen scenarios is declared for it ({names})")
-    for scenario in chosen:
-        left_out = [name for name in variants if not scenario.is_for(name)]
-        if left_out:
-            note(f"{scenario.name} is not declared for {', '.join(left_out)}: left out")
-
-
-def _carry_out(plan: Sequence[Planned], session: Session) -> Iterator[RunSummary | Failure]:
-    records: list[Record] = []
-    compared: list[Record] = []
-    with bar("Running scenarios", len(plan)) as shown:
-        for planned in plan:
-            try:
-                shown.show(f"{planned.title}: waiting for the cluster")
-                record = read(session.run(planned.scenario, planned.variant, seed=planned.seed, report=shown.show))
-            except InputError as error:
-                yield Failure(planned, error)
-            except HarnessError as error:
-                yield Failure(planned, error)
-                # The cluster cannot be trusted any more.
-                break
-            else:
-                records.append(record)
-                if any(isinstance(expectation, COMPARING) for expectation in planned.scenario.expect):
-                    compared.append(record)
-                else:
-                    yield _judged(record, ())
-            shown.advance(planned.title)
-    # What is compared with other runs is judged when all of them are there.
-    yield from (_judged(record, records) for record in compared)
-
-
-def _judged(record: Record, peers: Sequence[Record]) -> RunSummary:
-    verdicts = tuple(judge(record, [peer for peer in peers if peer is not record]))
-    save_verdicts(record.path, [verdict.to_json() for verdict in verdicts])
-    return RunSummary(record, verdicts)
 
 
 def _show(result: RunSummary | Failure, *, verbose: bool) -> None:

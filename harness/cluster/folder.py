@@ -6,7 +6,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from harness.errors import ClusterError, InputError
 from harness.paths import state_folder
 
 DESCRIPTION = "cluster.json"
+LEFT = "left"
 # It becomes a folder that is emptied and removed, so it must never lead to another; and sockets want short paths.
 NAME = re.compile(r"[a-z][a-z0-9-]{0,29}")
 
@@ -54,7 +55,8 @@ class ClusterFolder:
             _make_empty(path)
             yield cls(path)
         finally:
-            shutil.rmtree(path, ignore_errors=True)
+            if not (path / LEFT).exists():
+                shutil.rmtree(path, ignore_errors=True)
             lock.release()
             Path(lock.lock_file).unlink(missing_ok=True)
 
@@ -64,6 +66,10 @@ class ClusterFolder:
         draft = self.path / f"{DESCRIPTION}.new"
         draft.write_text(json.dumps(facts, indent=2))
         draft.replace(self.path / DESCRIPTION)
+
+    def leave(self) -> None:
+        """Let the folder stay at the end: what it tells is needed to remove what is left elsewhere."""
+        (self.path / LEFT).touch()
 
     def facts(self) -> dict[str, Any]:
         """Return what was announced; empty while the cluster is still starting."""
@@ -92,11 +98,14 @@ def folder_of(name: str) -> ClusterFolder:
     return ClusterFolder(_clusters() / name)
 
 
-def remove_abandoned() -> list[str]:
-    """Remove the folders whose owners are gone; their processes went with the owner. Return their names."""
+def remove_abandoned(first: Callable[[ClusterFolder], bool] = lambda _: True) -> list[str]:
+    """Remove the folders whose owners are gone; their processes went with the owner. Return their names.
+
+    `first` is called for each before it is removed; one for which it returns False stays.
+    """
     removed = []
     for folder in folders():
-        if not folder.is_owned():
+        if not folder.is_owned() and first(folder):
             shutil.rmtree(folder.path, ignore_errors=True)
             (_locks() / f"{folder.name}.lock").unlink(missing_ok=True)
             removed.append(folder.name)

@@ -7,7 +7,8 @@ from typing import Self
 
 from harness.clock import SYSTEM, Clock
 from harness.errors import ApiError, ClusterError, HarnessError
-from harness.kube import GONE, Kube, Object, Stream
+from harness.kube import GONE, Kube, Object
+from harness.streaming import Stream
 
 
 @dataclass(frozen=True)

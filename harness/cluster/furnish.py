@@ -2,14 +2,27 @@
 
 import contextlib
 from collections.abc import Iterator, Sequence
+from typing import Protocol
 
-from harness.cluster.reset import Baseline, Key
+from harness.cluster.reset import Key
 from harness.errors import ApiError, ClusterError
 from harness.kube import Kube, Object
 
 
+class Keeps(Protocol):
+    """**Protocol**: knows what a reset leaves alone."""
+
+    def keep(self, key: Key) -> None:
+        """Let an object stay from now on."""
+        ...
+
+    def forget(self, key: Key) -> None:
+        """Let an object go at the next reset, if it is still there then."""
+        ...
+
+
 @contextlib.contextmanager
-def furnished(kube: Kube, baseline: Baseline, objects: Sequence[Object]) -> Iterator[None]:
+def furnished(kube: Kube, baseline: Keeps, objects: Sequence[Object]) -> Iterator[None]:
     """Create objects and delete them, last first, when the context ends.
 
     Raises:

@@ -3,7 +3,15 @@
 from harness.cluster.base import ClusterProvider
 from harness.registry import Registry
 
-CLUSTERS = Registry("cluster", "harness.clusters", {"embedded": "harness.cluster.embedded.provider:EmbeddedProvider"})
+CLUSTERS = Registry(
+    "cluster",
+    "harness.clusters",
+    {
+        "embedded": "harness.cluster.embedded.provider:EmbeddedProvider",
+        "kind": "harness.cluster.kind.provider:KindProvider",
+        "existing": "harness.cluster.existing.provider:ExistingProvider",
+    },
+)
 
 
 def provider(name: str) -> ClusterProvider:

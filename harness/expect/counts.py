@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from harness.expect import evidence
+from harness.expect import waiting as starting
 from harness.expect.base import Verdict, counted, status_of
 from harness.expect.matching import described, existing, matching_pods
 from harness.record.model import PodHistory, Record
@@ -38,4 +39,4 @@ def count(expectation: CountOf, record: Record, peers: Sequence[Record] = ()) ->
 def _evidence(record: Record, pods: Sequence[PodHistory]) -> tuple[str, ...]:
     found = f"{counted(len(pods), 'pod')} matched, {sum(bool(pod.nodes) for pod in pods)} bound"
     waiting = evidence.waiting(record, (pod for pod in pods if pod.pending))
-    return (found, *waiting, *evidence.not_running(pods))
+    return (found, *starting.images(record, pods), *waiting, *evidence.not_running(pods))

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Sequence
 from harness.expect.base import NAMES_SHOWN_MAX, at, limited, listed
 from harness.expect.explain import explain
 from harness.record.model import ClusterEvent, PodHistory, Record
+from harness.record.pulling import trouble
 
 _GROUP_NAMES_MAX = 3
 _GROUP_EVENTS_MAX = 3
@@ -57,6 +58,9 @@ def latest_events(events: Iterable[ClusterEvent]) -> tuple[ClusterEvent, ...]:
 
 def _stuck(pod: PodHistory) -> str:
     waits = pod.observations[-1].waits
+    if waits and (missing := trouble(waits)):
+        # What is wrong with the image is said once for all pods.
+        waits = f"waits for image {missing.image}"
     return f"{pod.name} on {pod.node} ({waits})" if waits else f"{pod.name} on {pod.node}"
 
 

@@ -6,6 +6,7 @@ from harness.expect.base import WATCH_SKEW_SECONDS, Verdict, at, counted, limite
 from harness.expect.matching import by_creation
 from harness.expect.missing import missing
 from harness.expect.overcommit import breaches
+from harness.expect.waiting import images
 from harness.record.model import PodHistory, Record
 
 POD_GC_SECONDS = 60.0
@@ -42,7 +43,8 @@ def ghost_node(record: Record) -> Verdict:
 def missing_pod(record: Record) -> Verdict:
     """Judge that every pod that was asked for is there."""
     found = missing(record)
-    return _verdict("missingPod", "missing pods", len(found), [line for lines in found for line in lines], "case")
+    lines = [line for lines in found for line in lines]
+    return _verdict("missingPod", "missing pods", len(found), [*_images(record, lines), *lines], "case")
 
 
 def settled(record: Record) -> Verdict:
@@ -51,9 +53,10 @@ def settled(record: Record) -> Verdict:
     lines = (
         list(meta.unsettled) if meta.status == "finished" else [f"the run did not finish: {meta.error or meta.status}"]
     )
-    # Without a scheduler nothing comes to rest; that it died is a verdict of its own.
-    number = 0 if meta.settled or (meta.deaths and not meta.unsettled) else len(lines)
-    return _verdict("settled", "still moving at the deadline", number, lines)
+    # Without a scheduler or a node nothing comes to rest; that it died is a verdict of its own.
+    died = meta.deaths or meta.node_deaths
+    number = 0 if meta.settled or (died and not meta.unsettled) else len(lines)
+    return _verdict("settled", "still moving at the deadline", number, [*_images(record, lines), *lines])
 
 
 def scheduler_alive(record: Record) -> Verdict:
@@ -61,9 +64,16 @@ def scheduler_alive(record: Record) -> Verdict:
     return _verdict("schedulerAlive", "schedulers that died", len(record.meta.deaths), list(record.meta.deaths))
 
 
+def nodes_alive(record: Record) -> Verdict:
+    """Judge that no node ended by itself."""
+    deaths = list(record.meta.node_deaths)
+    return _verdict("nodesAlive", "nodes that died", len(deaths), deaths)
+
+
 INVARIANTS: dict[str, Callable[[Record], Verdict]] = {
     "settled": settled,
     "schedulerAlive": scheduler_alive,
+    "nodesAlive": nodes_alive,
     "overcommit": overcommit,
     "doubleBinding": double_binding,
     "ghostNode": ghost_node,
@@ -80,6 +90,11 @@ def _verdict(kind: str, title: str, number: int, lines: list[str], noun: str = "
         seen=(counted(number, noun) if noun else str(number)) if number else "none",
         evidence=limited(lines),
     )
+
+
+def _images(record: Record, lines: list[str]) -> tuple[str, ...]:
+    """Say which images did not come, where something else is to be explained."""
+    return images(record, record.pods) if lines else ()
 
 
 def _ghosts(record: Record, pod: PodHistory) -> Iterator[str]:

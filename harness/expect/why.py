@@ -14,6 +14,7 @@ from harness.expect.moves import moves
 from harness.expect.room import amount, nodes_at, used_at
 from harness.expect.traced import done_by_plugins
 from harness.expect.transcript import said_by_extenders
+from harness.expect.waiting import images, missing_image, starts
 from harness.record.model import PodHistory, Record
 from harness.record.observation import Condition
 
@@ -74,18 +75,19 @@ def tell(record: Record, pod_name: str) -> PodStory:
         RecordError: no pod, or more than one, is meant by the name; lists the nearest.
     """
     pod = find_pod(record, pod_name)
+    missing = missing_image(record, pod)
     return PodStory(
         pod=pod.full_name,
         headline=_headline(record, pod),
         timeline=tuple(line for _, line in sorted(_timeline(pod), key=lambda one: one[0])),
-        reasons=tuple(_waiting_reasons(pod) if pod.pending else _placed_reasons(record, pod)),
+        reasons=tuple(_reasons(record, pod)),
         extenders=tuple(said_by_extenders(record, pod)),
         plugins=tuple(done_by_plugins(record, pod)),
         preemption=tuple(_preemption(record, pod)),
         events=limited(
             [event_line(event) for event in latest_events(record.events_by_uid.get(pod.uid, ()))], _EVENTS_SHOWN_MAX
         ),
-        moves=moves(record, pod),
+        moves=(*(missing.ways_out(record.meta.cluster) if missing else ()), *moves(record, pod)),
     )
 
 
@@ -168,6 +170,25 @@ def _condition(pod: PodHistory, condition: Condition) -> str:
         return "PodScheduled is true"
     said = explain(condition.message).summary() if condition.message else "no message"
     return f"not scheduled after {_at(condition.t - pod.created_t)}: {condition.reason}: {said}"
+
+
+def _reasons(record: Record, pod: PodHistory) -> Iterator[str]:
+    if pod.pending:
+        yield from _waiting_reasons(pod)
+        return
+    if starts(pod):
+        yield from _not_started(record, pod)
+    yield from _placed_reasons(record, pod)
+
+
+def _not_started(record: Record, pod: PodHistory) -> Iterator[str]:
+    waits = pod.observations[-1].waits
+    if missing := missing_image(record, pod):
+        yield f"it does not start for want of {missing.what()}"
+    elif waits:
+        yield f"it does not start: {waits}"
+    else:
+        yield from images(record, [pod])
 
 
 def _waiting_reasons(pod: PodHistory) -> Iterator[str]:

@@ -165,13 +165,14 @@ class _UnixConnection(http.client.HTTPConnection):
 
 
 @contextlib.contextmanager
-def tapping(name: str, upstream: Upstream, folder: Path) -> Iterator[Tap]:
+def tapping(name: str, upstream: Upstream, folder: Path, address: str = "127.0.0.1") -> Iterator[Tap]:
     """Run a tap before an extender until the context ends; it listens as soon as the extender does.
 
     Args:
         name: what messages call it.
         upstream: the extender.
         folder: private place of its log, socket and keys; made if it is not there.
+        address: the one address of this machine that it listens at.
 
     Raises:
         InputError: the URL or the tlsConfig cannot be used.
@@ -183,19 +184,19 @@ def tapping(name: str, upstream: Upstream, folder: Path) -> Iterator[Tap]:
     authority: Path | None = None
     if upstream.is_https:
         own = Authority(_fresh(folder / "tap-tls"))
-        identity = own.server("tap")
+        identity = own.server("tap", [address])
         options += ["--tls-cert", str(identity.certificate), "--tls-key", str(identity.key)]
         authority = own.certificate
     with contextlib.ExitStack() as stack:
-        [port] = stack.enter_context(reserved(1))
+        [port] = stack.enter_context(reserved(1, address))
         control = _socket_path(folder, stack)
         control.unlink(missing_ok=True)
-        command = [str(built), "--listen", f"127.0.0.1:{port}", "--control", str(control), *options]
+        command = [str(built), "--listen", f"{address}:{port}", "--control", str(control), *options]
         with undisturbed():
             child = spawn(name, command, log=folder / "tap.log")
             stack.callback(child.stop)
         scheme = "https" if upstream.is_https else "http"
-        tap = Tap(child, f"{scheme}://127.0.0.1:{port}", control, authority)
+        tap = Tap(child, f"{scheme}://{address}:{port}", control, authority)
         _wait_for(tap, control)
         yield tap
 

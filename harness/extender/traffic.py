@@ -4,7 +4,7 @@ import contextlib
 import datetime
 import shutil
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 from pathlib import Path
@@ -71,7 +71,9 @@ class Traffic:
         return logs | {f"tap-{one.name}": one.tap.child.log for one in self.extenders if one.tap}
 
     @contextlib.contextmanager
-    def recorded(self, writer: RecordWriter, start: float, seed: int, facts: Mapping[str, str]) -> Iterator[list[str]]:
+    def recorded(
+        self, writer: RecordWriter, start: float, seed: int, facts: Mapping[str, str], told: Callable[[str], str] = str
+    ) -> Iterator[list[str]]:
         """Record every call into a record while the context lasts; yields a list that fills with warnings.
 
         Args:
@@ -79,6 +81,7 @@ class Traffic:
             start: the clock's time that counts as zero.
             seed: what random extenders and faults draw with.
             facts: scenario and Kubernetes version, for the cassette's header.
+            told: what the record calls a pod.
         """
         warnings: list[str] = []
         self._begin(seed)
@@ -93,8 +96,7 @@ class Traffic:
             yield warnings
         finally:
             warnings += self.troubles()
-            for one, tap, _ in tapped:
-                warnings += _stop_recording(one, tap)
+            warnings += [problem for one, tap, _ in tapped for problem in _stop_recording(one, tap)]
             header = {
                 **facts,
                 "made_by": f"scheduler-harness {__version__}",
@@ -103,7 +105,7 @@ class Traffic:
             }
             with CassetteWriter(writer.path / CASSETTE, header) as cassette:
                 for (one, _, folder), offset in zip(tapped, offsets, strict=True):
-                    warnings += finalize(folder, one.name, one.entry, offset, writer.append, cassette)
+                    warnings += finalize(folder, one.name, one.entry, offset, writer.append, cassette, told=told)
             # What the tap wrote stands in the record now, and there without anybody's secrets.
             shutil.rmtree(self._spool, ignore_errors=True)
 

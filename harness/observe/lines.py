@@ -4,14 +4,13 @@ from typing import Any
 
 from harness.cluster.follow import Change
 from harness.kube import Object
+from harness.record.pulling import IMAGE_WAITS, containers
 from harness.scenario.amounts import amounts, pod_requests
 
 Line = dict[str, Any]
 
 # A bound pod whose container waits for one of these will not run without help from outside.
-DEFINITE_WAITS = frozenset(
-    {"CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError", "ErrImagePull", "ImagePullBackOff"}
-)
+DEFINITE_WAITS = IMAGE_WAITS | {"CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError"}
 
 
 def pod(change: Change, t: float) -> Line:
@@ -116,8 +115,11 @@ def _workload_counts(kind: str, spec: Object, status: Object) -> tuple[int, int 
 
 
 def _definite_wait(status: Object) -> str | None:
-    for container in (*status.get("initContainerStatuses", ()), *status.get("containerStatuses", ())):
+    for container in containers(status):
         waiting = container.get("state", {}).get("waiting") or {}
         if waiting.get("reason") in DEFINITE_WAITS:
-            return f"{waiting['reason']}: {waiting.get('message', '')}"
+            # Between two tries a kubelet says only that it waits: the image must be told by us.
+            about_image = waiting["reason"] in IMAGE_WAITS and container.get("image")
+            image = f"image {container['image']}: " if about_image else ""
+            return f"{waiting['reason']}: {image}{waiting.get('message', '')}"
     return None

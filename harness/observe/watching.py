@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
+from harness.cluster.base import Cluster
 from harness.cluster.follow import Change, Follower
-from harness.kube import Kube
 from harness.observe import lines
 from harness.observe.live import Live
 from harness.record.write import RecordWriter
@@ -37,17 +37,17 @@ class Observation:
 
 
 @contextlib.contextmanager
-def observing(kube: Kube, record: RecordWriter, start: float, schedulers: Iterable[str]) -> Iterator[Observation]:
+def observing(cluster: Cluster, record: RecordWriter, start: float, schedulers: Iterable[str]) -> Iterator[Observation]:
     """Observe until the context ends; what exists already is seen when this returns.
 
     Args:
-        kube: the connection to the API server.
+        cluster: whose objects are followed; what the cluster itself is made of is left out.
         record: where every change is written.
         start: the clock's time that counts as zero.
         schedulers: the names of the schedulers that run, to tell which pods nobody will look at.
     """
     live = Live(schedulers)
-    followers = tuple(_followers(kube, record, live, start))
+    followers = tuple(_followers(cluster, record, live, start))
     with contextlib.ExitStack() as stack:
         # Entered in parallel: each one costs a round trip for its list and one for its watch.
         with ThreadPoolExecutor(len(followers)) as pool:
@@ -60,7 +60,7 @@ def observing(kube: Kube, record: RecordWriter, start: float, schedulers: Iterab
         yield Observation(live, followers)
 
 
-def _followers(kube: Kube, record: RecordWriter, live: Live, start: float) -> Iterator[Follower]:
+def _followers(cluster: Cluster, record: RecordWriter, live: Live, start: float) -> Iterator[Follower]:
     def follow(
         path: str,
         stream: str,
@@ -68,13 +68,15 @@ def _followers(kube: Kube, record: RecordWriter, live: Live, start: float) -> It
         take_in: Callable[[dict[str, Any]], None] | None,
     ) -> Follower:
         def on_change(change: Change) -> None:
+            if cluster.is_own(change.item):
+                return
             seen = line(change, change.arrived - start)
             # Written before it is acted on: what a verdict rests on is in the record whatever happens next.
             record.append(stream, seen)
             if take_in:
                 take_in(seen)
 
-        return Follower(kube, path, on_change)
+        return Follower(cluster.kube, path, on_change)
 
     yield follow("/api/v1/nodes", "nodes", lines.node, live.node)
     yield follow("/api/v1/pods", "pods", lines.pod, live.pod)

@@ -53,8 +53,10 @@ def _cases(metafunc: pytest.Metafunc) -> Iterator[Any]:
         except ScenarioError as error:
             yield pytest.param(Broken(path, error), "default", id=f"{path.stem}-broken")
             continue
+        provider = metafunc.config.getoption("--sched-cluster")
         for scenario in file.scenarios.values():
-            yield from _scenario_cases(scenario, metafunc)
+            if scenario.runs_on(provider):
+                yield from _scenario_cases(scenario.on_cluster(provider), metafunc)
 
 
 def _scenario_cases(scenario: "Scenario", metafunc: pytest.Metafunc) -> Iterator[Any]:

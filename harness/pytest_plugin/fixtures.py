@@ -21,14 +21,12 @@ RUNS: pytest.StashKey[list["JudgedRun"]] = pytest.StashKey()
 @pytest.fixture(scope="session")
 def sched_session(request: pytest.FixtureRequest) -> "Iterator[Session]":
     """The cluster of this worker and what is installed on it; brought up when first used."""
-    from harness.cluster.base import ClusterSpec  # noqa: PLC0415 - loaded only where a cluster is used
-    from harness.paths import runs_folder  # noqa: PLC0415
+    from harness.paths import runs_folder  # noqa: PLC0415 - loaded only where a cluster is used
+    from harness.pytest_plugin.choice import cluster_spec  # noqa: PLC0415
     from harness.run.brought import Brought, bring  # noqa: PLC0415
     from harness.run.session import Session  # noqa: PLC0415
 
     option = request.config.getoption
-    binaries = option("--sched-controlplane-bin")
-    spec = ClusterSpec(kubernetes=option("--sched-kubernetes"), binaries=Path(binaries) if binaries else None)
     runs = Path(option("--sched-runs") or request.config.rootpath / runs_folder())
     config = option("--sched-scheduler-config")
     manifest = option("--sched-manifest")
@@ -40,7 +38,7 @@ def sched_session(request: pytest.FixtureRequest) -> "Iterator[Session]":
     )
     mine = bring(option("--extender") or (), option("--sched-entry"), Path(config) if config else None, more=more)
     arguments = tuple(request.config.invocation_params.args)
-    with Session(option("--sched-cluster"), spec, runs, arguments, mine) as session:
+    with Session(option("--sched-cluster"), cluster_spec(request.session), runs, arguments, mine) as session:
         yield session
 
 

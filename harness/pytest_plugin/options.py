@@ -1,6 +1,7 @@
 """The plugin's command line options and markers.
 
-Every option starts with --sched-, to get in nobody's way; only --extender is typed too often for that.
+Every option starts with --sched-, to get in nobody's way; --extender is typed too often for that, and what is asked of
+a kind or existing cluster is called as pytest-kind and "harness run" call it.
 """
 
 import pytest
@@ -9,7 +10,8 @@ MARKERS = {
     "scenarios(path): the folder or file whose scenarios a test runs; the test's own folder unless told",
     "slow: takes long, left out unless asked for",
     "embedded: needs the embedded control plane",
-    "kind: needs Docker and kind",
+    "kind: needs Docker and kind; skipped where they are missing",
+    "existing: needs a cluster of the user's own",
     "default: the stock scheduler",
     "extender: a scheduler extender",
     "faults: an extender that is broken on purpose",
@@ -27,6 +29,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("scheduler harness")
     group.addoption("--sched-cluster", default="embedded", help="Cluster provider (default: %(default)s).")
     group.addoption("--sched-kubernetes", default=None, metavar="VERSION", help="Kubernetes minor, such as 1.36.")
+    group.addoption("--sched-fresh", action="store_true", help="A new cluster for every test.")
+    group.addoption("--sched-workers", type=int, default=None, metavar="COUNT", help="kind: how many nodes.")
+    group.addoption("--kind-config", default=None, metavar="FILE", help="kind: more configuration.")
+    group.addoption("--context", default=None, metavar="NAME", help="existing: context of the kubeconfig.")
+    group.addoption("--allow-cluster-wide", action="store_true", help="existing: also what is in no namespace.")
+    group.addoption("--kwok-nodes", action="store_true", help="existing: add the declared nodes, played by kwok.")
+    group.addoption("--yes", action="store_true", help="existing: also if it looks like production.")
     group.addoption("--sched-controlplane-bin", default=None, metavar="DIR", help="Folder of a built control plane.")
     group.addoption(
         "--sched-variant",

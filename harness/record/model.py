@@ -200,6 +200,7 @@ class RunMeta:
     command: tuple[str, ...] = ()
     unsettled: tuple[str, ...] = ()
     deaths: tuple[str, ...] = ()
+    node_deaths: tuple[str, ...] = ()
     cpu_seconds: Mapping[str, float] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)

@@ -39,6 +39,8 @@ def run_text(run: RunSummary, *, verbose: bool = False) -> str:
         f"{mark}  {run.title}: {states or 'no pods'} ({meta.duration_seconds or 0:.1f} s, seed {meta.seed})",
         f"      pods per node: {_per_node(run)}",
     ]
+    if difference := run.record.scenario.on.get(meta.cluster):
+        lines.append(f"      differs on {meta.cluster}: {difference.because}")
     lines += [f"      warning: {warning}" for warning in (*meta.warnings, *run.record.warnings)]
     lines += [f"      {finding.severity}: {finding.text}" for finding in run.findings]
     if calls := calls_text(run.record):

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.clock import SYSTEM, WaitTimeoutError, unix_ns, wait_until
-from harness.cluster.base import Cluster, PlaysNodes
-from harness.errors import ApiError, HarnessError, RunError, SchedulerDied, StepError
+from harness.cluster.base import Borrowed, Cluster, PlaysNodes, told
+from harness.errors import ApiError, HarnessError, NodeDied, RunError, SchedulerDied, StepError
 from harness.observe.watching import Observation, observing
 from harness.record.write import RecordWriter, new_id
 from harness.run import cost, keep, machine
@@ -83,25 +83,30 @@ class _Run:
         self._observed_seconds: float | None = None
         self._unsettled: tuple[str, ...] = ()
         self._deaths: list[str] = []
+        self._node_deaths: list[str] = []
         self._cpu_seconds: dict[str, float] = {}
         self._warnings: list[str] = []
 
     def carry_out(self, seed: int) -> None:
         """Do everything the scenario says, and write down everything that is seen."""
         keep.inputs(self._writer, self._scenario, self._installed)
+        if isinstance(self._cluster, Borrowed):
+            self._cluster.expect([node.name for node in self._scenario.declared_nodes])
         with keep.logs(self._cluster, self._installed, self._writer), self._traffic(seed):
             self._warnings += keep.metrics(self._writer, "metrics-before.txt", self._installed)
             used_before = cost.cpu_seconds(self._installed)
-            with observing(self._cluster.kube, self._writer, self._start, self._installed.schedulers) as observation:
+            with observing(self._cluster, self._writer, self._start, self._installed.schedulers) as observation:
                 try:
                     self._act(observation, seed)
                 except SchedulerDied as death:
                     # No trouble with the cluster but a result: what the scheduler was given to digest killed it.
                     self._deaths.append(f"{self._last_panic()}{death}")
+                except NodeDied as death:
+                    self._node_deaths.append(str(death))
                 self._observed_seconds = self._now()
             self._cpu_seconds = cost.since(used_before, cost.cpu_seconds(self._installed))
             self._warnings += keep.metrics(self._writer, "metrics-after.txt", self._installed)
-            keep.trace(self._writer, self._installed, self._began_unix_ns)
+            keep.trace(self._writer, self._cluster, self._installed, self._began_unix_ns)
 
     def _last_panic(self) -> str:
         """Return what a Go program said when it panicked; the end of its log is only the stack."""
@@ -122,7 +127,7 @@ class _Run:
         facts = {"scenario": self._scenario.name, "kubernetes": str(self._cluster.versions.get("kubernetes", ""))}
         warnings: list[str] = []
         try:
-            with traffic.recorded(self._writer, self._start, seed, facts) as warnings:
+            with traffic.recorded(self._writer, self._start, seed, facts, self._told) as warnings:
                 yield
         finally:
             self._warnings += warnings
@@ -131,15 +136,19 @@ class _Run:
         """Return what only the end of a run can tell."""
         return {
             "status": "failed" if error else "finished",
-            "error": str(error) if error else None,
+            "error": self._told(str(error)) if error else None,
             "duration_seconds": self._now(),
             "observed_seconds": self._observed_seconds,
-            "settled": not (self._unsettled or self._deaths or error),
-            "unsettled": list(self._unsettled),
-            "deaths": self._deaths,
+            "settled": not (self._unsettled or self._deaths or self._node_deaths or error),
+            "unsettled": [*map(self._told, self._unsettled)],
+            "deaths": [*map(self._told, self._deaths)],
+            "node_deaths": self._node_deaths,
             "cpu_seconds": self._cpu_seconds,
-            "warnings": [*self._installed.notes, *self._warnings],
+            "warnings": [*map(self._told, (*self._installed.notes, *self._warnings))],
         }
+
+    def _told(self, text: str) -> str:
+        return told(self._cluster, text)
 
     def _now(self) -> float:
         return round(SYSTEM.now() - self._start, 6)
@@ -215,7 +224,7 @@ class _Run:
         if not isinstance(self._cluster, PlaysNodes):
             where = f"{self._scenario.path}: nodes"
             raise StepError(f'{where}: the scenario declares nodes, but cluster "{self._cluster.name}" has real ones')
-        self._cluster.add_nodes(expand(self._scenario.nodes))
+        self._warnings += self._cluster.add_nodes(expand(self._scenario.nodes))
 
 
 def _with_final_settle(steps: Sequence[Any]) -> list[Any]:
@@ -228,6 +237,7 @@ def _meta(request: RunRequest, cluster: Cluster, installed: Installed, started_a
         "size": request.scenario.size,
         "variant": installed.variant,
         "cluster": request.cluster_provider,
+        **({"context": cluster.context} if isinstance(cluster, Borrowed) else {}),
         "seed": request.seed,
         "parameters": request.scenario.parameters,
         "started_at": started_at.isoformat(),

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 import orjson
 
 from harness.clock import unix_ns
-from harness.cluster.base import Cluster, KeepsLogs
+from harness.cluster.base import Cluster, KeepsLogs, told
 from harness.errors import ClusterError
 from harness.plugin.trace import read as read_trace
 from harness.record.write import RecordWriter
@@ -36,13 +36,13 @@ def without_keys(text: str) -> str:
     return _KEY_DATA.sub(r"\1(left out)", text)
 
 
-def trace(writer: RecordWriter, installed: Installed, began_unix_ns: int) -> None:
+def trace(writer: RecordWriter, cluster: Cluster, installed: Installed, began_unix_ns: int) -> None:
     """Write what plugins did since the run began, if a scheduler traces it."""
     if installed.trace is None or not installed.trace.exists():
         return
     seen = read_trace(installed.trace, began_unix_ns, unix_ns())
     for call in seen.calls:
-        writer.append("trace", asdict(call))
+        writer.append("trace", {**asdict(call), "pod": told(cluster, call.pod)})
     writer.write_json("plugin-arguments.json", dict(seen.arguments))
 
 
@@ -76,4 +76,4 @@ def logs(cluster: Cluster, installed: Installed, writer: RecordWriter) -> Iterat
                 continue
             with path.open("rb") as stream:
                 stream.seek(begin.get(name, 0))
-                writer.write_text(f"logs/{name}.log", stream.read().decode(errors="replace"))
+                writer.write_text(f"logs/{name}.log", told(cluster, stream.read().decode(errors="replace")))

@@ -59,18 +59,24 @@ class Session:
         setup = self.brought.setup(name, scenario, seed)
         if self._installed is None or not self._fits(self._installed, name, setup):
             wanted = variant(name)
-            self._installed = None
-            self._variant_stack.close()
+            self.uninstall()
             self._installed = self._variant_stack.enter_context(wanted.install(self.cluster, setup))
             self._setup = setup
         return self._installed
+
+    def uninstall(self) -> None:
+        """Remove the variant that is installed, if one is."""
+        self._installed = None
+        self._variant_stack.close()
 
     def _fits(self, there: Installed, name: str, setup: Setup) -> bool:
         asked_for = (there.variant, self._setup) == (name, setup)
         return asked_for and (there.traffic is None or there.traffic.intact)
 
     def empty(self) -> None:
-        """Leave the cluster as it was when new."""
+        """Leave the cluster as it was when new, or leave it for a new one where that was chosen."""
+        if self.spec.fresh:
+            self._end_cluster()
         self._leave_broken_cluster()
         if self._dirty:
             try:
@@ -89,6 +95,10 @@ class Session:
         if not scenario.is_for(variant_name):
             declared = ", ".join(scenario.variants or ("extender",))
             raise InputError(f'{scenario.path}: variant "{variant_name}": the scenario is declared for {declared} only')
+        if not scenario.runs_on(self.provider):
+            only = ", ".join(scenario.clusters or ())
+            raise InputError(f'{scenario.path}: cluster "{self.provider}": the scenario is declared for {only} only')
+        scenario = scenario.on_cluster(self.provider)
         start = SYSTEM.now()
         self.empty()
         installed = self.install(variant_name, scenario, seed)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from harness.clock import WaitTimeoutError, wait_until
-from harness.cluster.base import Cluster, PlaysNodes
+from harness.cluster.base import PAUSE_IMAGE, Cluster, PlaysNodes
 from harness.errors import ApiError, StepError
 from harness.extender.traffic import Traffic
 from harness.kube import CONFLICT, NOT_FOUND, Kube, Object
@@ -24,7 +24,6 @@ WORKERS = 8
 PARALLEL_FROM = 200
 TOO_MANY_REQUESTS = 429
 NODES = "/api/v1/nodes"
-PAUSE_IMAGE = "registry.k8s.io/pause:3.10"
 
 Detail = dict[str, Any]
 
@@ -118,8 +117,8 @@ def _(step: steps.Delete, stage: Stage) -> Detail:
 @carry_out.register
 def _(step: steps.AddNodes, stage: Stage) -> Detail:
     nodes = expand(step.nodes)
-    _player(stage).add_nodes(nodes)
-    return {"nodes": [node.name for node in nodes]}
+    warnings = _player(stage).add_nodes(nodes)
+    return {"nodes": [node.name for node in nodes], "warnings": list(warnings)}
 
 
 @carry_out.register

@@ -25,7 +25,14 @@ def crosscheck(body: Body) -> list[tuple[Path, str]]:
     # A scenario without nodes of its own runs on a borrowed cluster, whose nodes are not known here.
     if declared:
         faults += [(path, _unknown(name, declared)) for path, name in _named(body) if not _exists(name, declared)]
-    return [*faults, *_unknown_extenders(body)]
+    return [*faults, *_unknown_extenders(body), *_never_there(body)]
+
+
+def _never_there(body: Body) -> Iterator[tuple[Path, str]]:
+    """Yield a fault for every difference on a provider that the scenario is not for."""
+    for provider in body.on:
+        if body.clusters is not None and provider not in body.clusters:
+            yield ("on", provider), f"the scenario is not for it; clusters: {listed(body.clusters)}"
 
 
 def _unknown_extenders(body: Body) -> Iterator[tuple[Path, str]]:

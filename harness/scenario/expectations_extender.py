@@ -9,7 +9,9 @@ from harness.scenario.extenders import CallKind
 from harness.scenario.fields import SECONDS_MAX, Model, Range, Regex, Word
 from harness.scenario.variants import VariantName
 
-InvariantName = Literal["settled", "schedulerAlive", "overcommit", "doubleBinding", "ghostNode", "missingPod"]
+InvariantName = Literal[
+    "settled", "schedulerAlive", "nodesAlive", "overcommit", "doubleBinding", "ghostNode", "missingPod"
+]
 
 _Chance = Annotated[StrictFloat, Field(gt=0, lt=1, allow_inf_nan=False)]
 _EXTENDER = Field(default=None, description="Name of the extender; every one unless told.")

@@ -1,36 +1,26 @@
 """The scenario as a whole: the file as it is written, and one frozen scenario per size."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, ValidationError, field_validator
 
 from harness.errors import ScenarioError
+from harness.scenario.clusters import SCHEMA, ClusterName, Difference
 from harness.scenario.expectations import Expectation, StaysPending
 from harness.scenario.explain import explain
 from harness.scenario.extenders import ExtenderSpec, PluginSpec
 from harness.scenario.fields import Model, Seconds, Word
 from harness.scenario.manifests import check_file, read_objects
-from harness.scenario.nodes import NodeGroup
-from harness.scenario.parameters import NAME, Substitution, is_reference
+from harness.scenario.nodes import NodeGroup, NodeSpec, expand
+from harness.scenario.parameters import Parameters, Substitution
 from harness.scenario.problems import dotted
-from harness.scenario.steps import Create, Step
+from harness.scenario.steps import AddNodes, Create, Step
 from harness.scenario.variants import VariantName
 from harness.scenario.words import shown
 
 SIZE_DEFAULT = "default"
-
-
-def _literal(value: Any) -> Any:
-    if is_reference(value):
-        raise ValueError(f"{shown(value)} refers to a parameter; a parameter's value has to be written out")
-    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
-        _literal(part)
-    return value
-
-
-ParameterName = Annotated[str, Field(pattern=rf"^{NAME}$")]
-Parameters = dict[ParameterName, Annotated[Any, AfterValidator(_literal)]]
 
 
 class Size(Model):
@@ -40,6 +30,9 @@ class Size(Model):
 
     name: Word = Field(description="Name of the size.")
     labels: tuple[Word, ...] = Field(default=(), description="More words to select by; slow is left out of quick runs.")
+    clusters: Annotated[tuple[ClusterName, ...], Field(min_length=1)] | None = Field(
+        default=None, description="Cluster providers it makes sense for; those of the scenario unless told."
+    )
     parameters: Parameters = Field(default={}, description="Values that replace the scenario's own.")
 
 
@@ -53,6 +46,14 @@ class Body(Model):
     labels: tuple[Word, ...] = Field(default=(), description="Words to select by; slow is left out of quick runs.")
     variants: Annotated[tuple[VariantName, ...], Field(min_length=1)] | None = Field(
         default=None, description="Variants it makes sense for; every variant unless told."
+    )
+    clusters: Annotated[tuple[ClusterName, ...], Field(min_length=1)] | None = Field(
+        default=None, description="Cluster providers it makes sense for; every provider unless told."
+    )
+    on: dict[ClusterName, Difference] = Field(
+        default={},
+        description="What differs on the clusters of a provider, and why.",
+        json_schema_extra={"propertyNames": SCHEMA},
     )
     extenders: tuple[ExtenderSpec, ...] = Field(
         default=(), description="Extenders behind the scheduler, in order; the user's own unless told."
@@ -101,16 +102,41 @@ class Scenario(Body):
     manifests: dict[str, str]
     """The text of every manifest, by the name the scenario gives it."""
     path: Path
+    elsewhere: dict[str, "Scenario"] = Field(default_factory=dict, exclude=True)
+    """The same with the parameters of each provider on which they differ."""
+
+    def on_cluster(self, provider: str) -> "Scenario":
+        """Return the scenario as it is on the clusters of a provider."""
+        return self.elsewhere.get(provider, self)
+
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
+        """Return a copy; one that was changed is the same on every provider, so that the change is never lost."""
+        return super().model_copy(update={"elsewhere": {}, **update} if update else None, deep=deep)
 
     @property
     def observe_seconds(self) -> float:
         """How long the run goes on observing after the last settle."""
         return max((e.seconds for e in self.expect if isinstance(e, StaysPending)), default=0.0)
 
+    @property
+    def declared_nodes(self) -> list[NodeSpec]:
+        """The nodes that it declares, those of its steps too."""
+        later = [group for step in self.steps if isinstance(step, AddNodes) for group in step.nodes]
+        return expand((*self.nodes, *later))
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes it declares."""
+        return len(self.declared_nodes)
+
     def is_for(self, variant: str) -> bool:
         """Tell whether it makes sense with a variant; one that brings extenders is for that variant unless told."""
         declared = self.variants or (("extender",) if self.extenders else None)
         return declared is None or variant in declared
+
+    def runs_on(self, provider: str) -> bool:
+        """Tell whether it makes sense on the clusters of a provider."""
+        return self.clusters is None or provider in self.clusters
 
     def objects_of(self, step: Create) -> list[dict[str, Any]]:
         """Return the Kubernetes objects that a step of this scenario creates, in order."""

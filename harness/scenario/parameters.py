@@ -7,7 +7,9 @@ dollar sign. A `$` that starts none of these (a regular expression's end, `$(VAR
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
 
 from harness.scenario.problems import Path
 from harness.scenario.words import did_you_mean, listed, shown
@@ -71,6 +73,19 @@ class Substitution:
         reference = _KEY.search(key)
         if reference and reference[0].strip("${}") in self.parameters:
             self.faults.append(((*path, key), "a parameter cannot stand in a key; write the key out"))
+
+
+def _literal(value: Any) -> Any:
+    if is_reference(value):
+        raise ValueError(f"{shown(value)} refers to a parameter; a parameter's value has to be written out")
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        _literal(part)
+    return value
+
+
+ParameterName = Annotated[str, Field(pattern=rf"^{NAME}$")]
+Parameters = dict[ParameterName, Annotated[Any, AfterValidator(_literal)]]
+"""Values for parameters, as a scenario gives them: they refer to no other parameter."""
 
 
 def is_reference(value: Any) -> bool:

@@ -28,6 +28,10 @@ class Problem:
         words = ", ".join(f'"{size}"' for size in sizes)
         return replace(self, message=f"{self.message} (size{'s' if len(sizes) > 1 else ''} {words})")
 
+    def on_cluster(self, provider: str) -> "Problem":
+        """Return the problem as one that only the clusters of a provider have."""
+        return replace(self, message=f"{self.message} (on {provider})")
+
 
 def dotted(path: Path) -> str:
     """Return a path as it is written in messages: `steps[2].count`."""

@@ -1,6 +1,7 @@
 """Takes the plain data of a scenario file to one validated scenario per size, and gathers what stands in the way."""
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from harness.scenario import positions, problems
+from harness.scenario.clusters import Difference
 from harness.scenario.crosscheck import crosscheck
 from harness.scenario.explain import explain
 from harness.scenario.manifests import check_file, read_objects
@@ -18,7 +20,8 @@ from harness.scenario.words import did_you_mean, listed, shown
 
 # Files that are read as they are: what stands in them is for a variant to understand.
 _FILES = (("schedulerConfig",), ("schedulerManifest",))
-_NOT_SUBSTITUTED = ("name", "parameters", "sizes")
+_NOT_SUBSTITUTED = ("name", "parameters", "sizes", "on")
+NO_MORE: Mapping[str, Any] = {}
 _TYPE_EXPECTED = ("number expected", "false expected", "list expected")
 
 
@@ -40,14 +43,39 @@ class Resolver:
             defaults = {}
         elif not isinstance(defaults, dict):
             defaults, sound = {}, False
+        differences, readable = self._differences()
+        sound = sound and readable
+        scenarios, found = self._everywhere(sizes, defaults, sound=sound)
+        only_there: list[Problem] = []
+        for provider, difference in differences.items():
+            if difference.parameters:
+                there, more = self._everywhere(sizes, defaults, difference.parameters, sound=sound)
+                only_there += [problem.on_cluster(provider) for problem in more if problem not in found]
+                for name in there.keys() & scenarios.keys():
+                    scenarios[name].elsewhere[provider] = there[name]
+        unused = self._unused(defaults, sizes, differences) if sound and self.manifests_readable else []
+        return scenarios, [*found, *only_there, *unused]
+
+    def _everywhere(
+        self, sizes: list[Size], defaults: dict[str, Any], more: Mapping[str, Any] = NO_MORE, *, sound: bool
+    ) -> tuple[dict[str, Scenario], list[Problem]]:
+        """Return the scenario at every size with some parameters replaced, and the problems of all sizes."""
         scenarios = {}
         by_size: dict[str, list[Problem]] = {}
         for size in sizes:
-            scenario, by_size[size.name] = self._at(size, defaults, sound=sound)
+            scenario, by_size[size.name] = self._at(size, {**defaults, **size.parameters, **more}, sound=sound)
             if scenario is not None:
                 scenarios[size.name] = scenario
-        unused = self._unused(defaults, sizes) if sound and self.manifests_readable else []
-        return scenarios, [*problems.merged(by_size), *unused]
+        return scenarios, problems.merged(by_size)
+
+    def _differences(self) -> tuple[dict[str, Difference], bool]:
+        """Return what differs on which provider as far as it can be read, and whether that is all."""
+        raw = self.document.data.get("on")
+        found = {}
+        for provider, item in raw.items() if isinstance(raw, dict) else ():
+            with contextlib.suppress(ValidationError):
+                found[provider] = Difference.model_validate(item, by_alias=True, by_name=False)
+        return found, len(found) == len(raw if isinstance(raw, dict) else found)
 
     def _sizes(self) -> tuple[list[Size], bool]:
         """Return the sizes that can be read, and whether that is all of them."""
@@ -63,12 +91,12 @@ class Resolver:
         sound = isinstance(raw, list) and len(sizes) == len(raw)
         return sizes or [Size(name=SIZE_DEFAULT)], sound
 
-    def _at(self, size: Size, defaults: dict[str, Any], *, sound: bool) -> tuple[Scenario | None, list[Problem]]:
+    def _at(self, size: Size, parameters: dict[str, Any], *, sound: bool) -> tuple[Scenario | None, list[Problem]]:
         """Return the scenario at one size, and its problems.
 
         Unless the parameters are sound, nothing is said about references to them: those problems would only follow.
         """
-        substitution = Substitution(defaults | size.parameters)
+        substitution = Substitution(parameters)
         data = substitution.apply(self.document.data, keep=_NOT_SUBSTITUTED)
         unresolved = list(substitution.faults)
         found = [self._problem(path, message) for path, message in unresolved] if sound else []
@@ -91,6 +119,8 @@ class Resolver:
             summary=file.summary,
             labels=tuple(dict.fromkeys((*file.labels, *size.labels))),
             variants=file.variants,
+            clusters=size.clusters or file.clusters,
+            on=file.on,
             extenders=file.extenders,
             scheduler_config=file.scheduler_config,
             scheduler_manifest=file.scheduler_manifest,
@@ -133,7 +163,7 @@ class Resolver:
         known = did_you_mean(name, [other for other in there if other != self.path.name])
         return f"manifest {shown(name)} cannot be read: {reason}{known} looked in {beside}"
 
-    def _unused(self, defaults: dict[str, Any], sizes: list[Size]) -> list[Problem]:
+    def _unused(self, defaults: dict[str, Any], sizes: list[Size], differences: dict[str, Difference]) -> list[Problem]:
         known = sorted(self.used)
         places: list[problems.Path] = [("parameters", name) for name in defaults]
         places += [
@@ -141,6 +171,9 @@ class Resolver:
             for index, size in enumerate(sizes)
             for name in size.parameters
             if name not in defaults
+        ]
+        places += [
+            ("on", provider, "parameters", name) for provider, one in differences.items() for name in one.parameters
         ]
         return [
             self._problem(place, f"unused parameter{did_you_mean(str(place[-1]), known)} used: {listed(known)}")

@@ -8,7 +8,7 @@ from harness.scenario.model import File
 TITLE = "Scenario of the scheduler harness"
 PARAMETER = "#/$defs/Parameter"
 
-_UNCHANGING = ("name", "parameters", "sizes")
+_UNCHANGING = ("name", "parameters", "sizes", "on")
 _SCALARS = ("integer", "number", "boolean")
 
 
@@ -16,8 +16,9 @@ def schema() -> dict[str, Any]:
     """Return the JSON Schema of a scenario file."""
     generated = File.model_json_schema(by_alias=True, mode="validation")
     definitions = {name: _model(part) for name, part in generated.pop("$defs").items()}
-    # A size gives parameters their values; it cannot refer to them.
-    definitions["Size"] = _model(File.model_json_schema()["$defs"]["Size"], parameters=False)
+    # Who gives parameters their values cannot refer to them.
+    for name in ("Size", "Difference"):
+        definitions[name] = _model(File.model_json_schema()["$defs"][name], parameters=False)
     definitions["Parameter"] = {
         "description": "A parameter as a whole value, such as $replicas.",
         "type": "string",

@@ -2,7 +2,6 @@
 
 import contextlib
 import json
-import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -11,12 +10,12 @@ from typing import Any
 
 import yaml
 
-from harness.cluster.base import ClusterSpec, Program
+from harness.cluster.base import ClusterSpec, Program, Workload
 from harness.cluster.embedded.releases import release
 from harness.cluster.furnish import furnished
 from harness.cluster.nodes import NODES, node_object
 from harness.cluster.reset import Baseline
-from harness.errors import ClusterError
+from harness.errors import ClusterError, NodeDied
 from harness.kube import Object
 from harness.scenario.nodes import NodeSpec
 from harness.testing.kube import FakeKube
@@ -32,13 +31,17 @@ class FakeScheduler:
 
     def __init__(self, kube: FakeKube, config: str, log: Path) -> None:
         self._kube = kube
+        self.config = config
         self._config: dict[str, Any] = yaml.safe_load(config)
         self._names = {profile.get("schedulerName", DEFAULT_SCHEDULER) for profile in self._config["profiles"]}
         self._turn = threading.RLock()
         self._ended = False
-        self.pid = os.getpid()
         self.log = log
         self.log.touch()
+
+    def cpu_seconds(self) -> float | None:
+        """Tell nothing: it is no process."""
+        return None
 
     def page(self, path: str) -> str:
         """Return what kube-scheduler would say there.
@@ -98,6 +101,7 @@ class FakeCluster:
 
     def __init__(self, folder: Path, name: str = "fake", kube: FakeKube | None = None) -> None:
         self.name = name
+        self.address = "127.0.0.1"
         self.kube = kube or FakeKube()
         self.versions: Mapping[str, str] = {"kubernetes": release(None).version}
         self.kubeconfig = folder / "admin.kubeconfig"
@@ -105,24 +109,34 @@ class FakeCluster:
         for path in (self.kubeconfig, self.scheduler_kubeconfig):
             path.write_text(KUBECONFIG, encoding="utf-8")
         self.folder = folder
-        self._lost: str | None = None
+        self._lost: tuple[type[ClusterError], str] | None = None
         self.kube.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}})
         self._baseline = Baseline(self.kube, self.kube.inventory)
 
     def check(self) -> None:
         """Raise when a part was lost."""
         if self._lost:
-            raise ClusterError(f"the cluster lost a part: {self._lost}")
+            kind, text = self._lost
+            raise kind(text)
+
+    def is_own(self, item: Object) -> bool:
+        """Tell that nothing is the cluster's own."""
+        return False
 
     def lose(self, part: str) -> None:
         """Let every later check find that a part has died."""
-        self._lost = part
+        self._lost = ClusterError, f"the cluster lost a part: {part}"
 
-    def add_nodes(self, nodes: Sequence[NodeSpec]) -> None:
+    def lose_node(self, name: str) -> None:
+        """Let every later check find that a node has died."""
+        self._lost = NodeDied, f"node {name} is gone"
+
+    def add_nodes(self, nodes: Sequence[NodeSpec]) -> Sequence[str]:
         """Create nodes, ready from the start."""
         for spec in nodes:
             node = node_object(spec)
             self.kube.create({**node, "status": {**node["status"], **READY}})
+        return ()
 
     def reset(self) -> None:
         """Empty the cluster and prove it."""
@@ -133,7 +147,9 @@ class FakeCluster:
         return furnished(self.kube, self._baseline, objects)
 
     @contextlib.contextmanager
-    def scheduler(self, config: str, name: str, program: Program | None = None) -> Iterator[FakeScheduler]:
+    def scheduler(
+        self, config: str, name: str, program: Program | None = None, workload: Workload | None = None
+    ) -> Iterator[FakeScheduler]:
         """Let a scheduler take part for as long as the context lasts."""
         scheduler = FakeScheduler(self.kube, config, self.folder / f"{name}.log")
         self.kube.listeners.append(scheduler.notice)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 
 from harness.clock import wait_until
-from harness.cluster.base import Cluster, KeepsLogs, PlaysNodes
+from harness.cluster.base import PAUSE_IMAGE, Cluster, KeepsLogs, PlaysNodes
 from harness.cluster.nodes import NODES
 from harness.errors import ClusterError
 from harness.kube import names
@@ -76,7 +76,7 @@ class ClusterContract(_Contract):
             {
                 "count": 2,
                 "name": "shown-{index}",
-                "cpu": "3",
+                "cpu": "1",
                 "labels": {"zone": "z{index}"},
                 "taints": [{"key": "dedicated", "value": "x", "effect": "NoSchedule"}],
                 "extended": {"example.com/widget": 2},
@@ -94,7 +94,7 @@ class ClusterContract(_Contract):
             [taint["key"] for taint in node["spec"]["taints"]],
             ready,
         )
-        self._demand(told == ("z2", "3", "2", ["dedicated"], ["True"]), f"shown-2: {told} is not what was declared")
+        self._demand(told == ("z2", "1", "2", ["dedicated"], ["True"]), f"shown-2: {told} is not what was declared")
         cluster.reset()
 
     def reset_empties_it(self, cluster: Cluster) -> None:
@@ -156,7 +156,7 @@ class VariantContract(_Contract):
             if isinstance(cluster, PlaysNodes):
                 cluster.add_nodes(NodeGroup().expand())
             for name in installed.schedulers:
-                container = {"name": "pause", "image": "registry.k8s.io/pause:3.10"}
+                container = {"name": "pause", "image": PAUSE_IMAGE}
                 pod = {"schedulerName": name, "containers": [container]}
                 metadata = {"name": f"for-{name}"}
                 cluster.kube.create({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": pod})

@@ -10,8 +10,9 @@ from typing import Any
 
 from harness.cluster.reset import Key
 from harness.errors import ApiError
-from harness.kube import CONFLICT, GONE, NOT_FOUND, Kube, Object, Resource, Stream
+from harness.kube import CONFLICT, GONE, NOT_FOUND, Kube, Object, Resource
 from harness.scenario import selector
+from harness.streaming import Stream
 
 VERBS = frozenset({"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"})
 # Creation time of every object: the harness never judges by it, and a constant makes tests repeatable.

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from harness.cluster.base import Cluster, Program, RunsSchedulers, Scheduler
+from harness.cluster.base import Cluster, HasScheduler, Program, RunsSchedulers, Scheduler, Workload
 from harness.errors import ClusterError, VariantError
 
 DEFAULT_SCHEDULER = "default-scheduler"
@@ -58,7 +58,9 @@ def runs_schedulers(cluster: Cluster, variant: str) -> RunsSchedulers:
 
 
 @contextlib.contextmanager
-def proven(cluster: RunsSchedulers, config: str, name: str, program: Program | None = None) -> Iterator[Scheduler]:
+def proven(
+    cluster: RunsSchedulers, config: str, name: str, program: Program | None = None, workload: Workload | None = None
+) -> Iterator[Scheduler]:
     """Run a scheduler that has been proven to live by its configuration.
 
     Raises:
@@ -66,11 +68,26 @@ def proven(cluster: RunsSchedulers, config: str, name: str, program: Program | N
     """
     with contextlib.ExitStack() as stack:
         try:
-            scheduler = stack.enter_context(cluster.scheduler(config, name, program))
+            scheduler = stack.enter_context(cluster.scheduler(config, name, program, workload))
         except ClusterError as error:
             raise VariantError(f"{name} does not start with this configuration:\n{config}\n{error}") from error
         if program is None or not program.guarded or _tells_configuration(scheduler):
-            prove_live(scheduler, config)
+            prove_live(scheduler, scheduler.config)
+        yield scheduler
+
+
+@contextlib.contextmanager
+def stock(cluster: Cluster, variant: str) -> Iterator[Scheduler]:
+    """Run the stock scheduler, proven to live by its configuration; a cluster that has one of its own needs no other.
+
+    Raises:
+        VariantError: it does not start, or the cluster can run none.
+    """
+    if isinstance(cluster, HasScheduler):
+        yield cluster.own_scheduler
+        return
+    runner = runs_schedulers(cluster, variant)
+    with proven(runner, render(runner.scheduler_kubeconfig), "kube-scheduler") as scheduler:
         yield scheduler
 
 

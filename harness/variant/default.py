@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from harness.cluster.base import Cluster
 from harness.variant.base import NOTHING_BROUGHT, Installed, Setup
-from harness.variant.config import DEFAULT_SCHEDULER, proven, render, runs_schedulers
+from harness.variant.config import DEFAULT_SCHEDULER, stock
 
 
 class DefaultVariant:
@@ -15,8 +15,6 @@ class DefaultVariant:
 
     @contextlib.contextmanager
     def install(self, cluster: Cluster, setup: Setup = NOTHING_BROUGHT) -> Iterator[Installed]:
-        """Run the stock scheduler."""
-        runner = runs_schedulers(cluster, self.name)
-        config = render(runner.scheduler_kubeconfig)
-        with proven(runner, config, "kube-scheduler") as scheduler:
-            yield Installed(self.name, {DEFAULT_SCHEDULER: scheduler}, config)
+        """Run the stock scheduler, or take the one that the cluster has."""
+        with stock(cluster, self.name) as scheduler:
+            yield Installed(self.name, {DEFAULT_SCHEDULER: scheduler}, scheduler.config)

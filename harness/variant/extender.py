@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from harness.cluster.base import Cluster
+from harness.cluster.base import Cluster, RunsImages
 from harness.errors import InputError
 from harness.extender.connect import Place, connected
 from harness.extender.subject.parse import Subject, parse
@@ -19,6 +19,7 @@ FALLBACK = ExtenderSpec(subject="ref:pass-through")
 """What stands behind the scheduler when nobody brought an extender: it changes nothing."""
 
 
+LOOPBACK = "127.0.0.1"
 _OFF = {"filterVerb": "", "prioritizeVerb": "", "preemptVerb": "", "bindVerb": "", "nodeCacheCapable": False}
 
 
@@ -40,7 +41,7 @@ class ExtenderVariant:
             config = render(identity, seen_by_scheduler(extenders), settings)
             scheduler = stack.enter_context(proven(runner, config, "kube-scheduler"))
             schedulers = dict.fromkeys(scheduler_names(config), scheduler)
-            yield Installed(self.name, schedulers, config, Traffic(extenders), (*notes, *told(extenders)))
+            yield Installed(self.name, schedulers, scheduler.config, Traffic(extenders), (*notes, *told(extenders)))
 
 
 @contextlib.contextmanager
@@ -52,7 +53,9 @@ def connected_all(
     entries: Sequence[Mapping[str, Any]],
 ) -> Iterator[list[Connected]]:
     """Start and tap every extender that was brought or that a configuration names, in the order of its entries."""
-    place = Place(cluster.folder / "extenders", kubeconfig, setup.seed, setup.tap)
+    images = cluster if isinstance(cluster, RunsImages) else None
+    address = cluster.address if setup.tap else LOOPBACK
+    place = Place(cluster.folder / "extenders", kubeconfig, setup.seed, setup.tap, address, images)
     with contextlib.ExitStack() as stack:
         subjects = _subjects(brought, entries)
         yield [stack.enter_context(connected(name, subject, place)) for name, subject in subjects]

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from harness.cluster.base import Cluster, Program
-from harness.cluster.embedded.releases import release
+from harness.cluster.embedded.releases import nearest
 from harness.extender.traffic import Traffic
 from harness.paths import shipped
 from harness.plugin.build import plugin_names, scheduler_for
@@ -30,7 +30,7 @@ class FrameworkPluginVariant:
         runner = runs_schedulers(cluster, self.name)
         plugins = setup.plugins or (PluginSpec(),)
         sources = [PluginSource.parse(_source(plugin)) for plugin in plugins]
-        built = scheduler_for(sources, release(cluster.versions["kubernetes"]))
+        built = scheduler_for(sources, nearest(cluster.versions["kubernetes"]))
         settings, notes = settings_of(setup.scheduler_config)
         if not settings.get("profiles"):
             settings["profiles"] = [profile(dict(zip(plugin_names(built), plugins, strict=True)))]
@@ -45,7 +45,7 @@ class FrameworkPluginVariant:
             yield Installed(
                 variant=self.name,
                 schedulers=dict.fromkeys(scheduler_names(config), scheduler),
-                config=config,
+                config=scheduler.config,
                 traffic=Traffic(extenders) if extenders else None,
                 notes=(*notes, *told(extenders)),
                 trace=trace,

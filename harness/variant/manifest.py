@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from harness.cluster.base import Workload
 from harness.errors import InputError
 from harness.scenario import positions
 
@@ -18,7 +19,7 @@ class SchedulerManifest:
     """A second scheduler as its manifest describes it.
 
     `objects` is everything but the workload itself, in the order of the file. `config` is the text of the configuration
-    it is started with, and `where` the ConfigMap and key that it stands in.
+    it is started with, and `where` the ConfigMap and key that it stands in. `workload` is how containers run it.
     """
 
     name: str
@@ -28,6 +29,7 @@ class SchedulerManifest:
     config: str
     where: str
     health_port: int
+    workload: Workload
 
 
 def read_manifest(text: str, file: str) -> SchedulerManifest:
@@ -58,6 +60,7 @@ def read_manifest(text: str, file: str) -> SchedulerManifest:
         config=_config_text(others, _namespace(workload), config_map, key, where),
         where=f"{file}: ConfigMap {config_map}, key {key}",
         health_port=_health_port(container),
+        workload=Workload(workload, str(container.get("name")), config_map, key),
     )
 
 

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from harness.cluster.base import Program
-from harness.errors import InputError, VariantError
+from harness.errors import InputError
 from harness.extender.subject.program import program_of as built
 from harness.scenario.words import shown
 
-FORMS = "cmd:COMMAND, go:FOLDER"
+FORMS = "cmd:COMMAND, go:FOLDER, image:NAME"
 MARKS = ("{config}", "{port}", "{kubeconfig}")
 
 
@@ -35,7 +35,6 @@ def program_of(text: str | None, versions: Mapping[str, str]) -> Program | None:
 
     Raises:
         InputError: it names none.
-        VariantError: it is an image, and nothing here runs containers.
     """
     if text is None:
         return None
@@ -48,6 +47,6 @@ def program_of(text: str | None, versions: Mapping[str, str]) -> Program | None:
         case "go":
             return Program((str(built(Path(rest))),), guarded=True)
         case "image":
-            raise VariantError(f"{text}: this cluster runs no containers; name its program (cmd:…) or sources (go:…)")
+            return Program((), image=rest, guarded=True)
         case _:
             raise InputError(f"--scheduler {shown(text)}: one of {FORMS} expected")

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from harness.cluster.base import Cluster, Program
-from harness.cluster.embedded.releases import release
+from harness.cluster.embedded.releases import nearest
 from harness.errors import InputError
 from harness.paths import shipped
 from harness.plugin.build import scheduler_for
@@ -31,7 +31,7 @@ class RebuiltSchedulerVariant:
         kind, _, folder = text.partition(":")
         if kind != "source" or not folder:
             raise InputError(f"--scheduler {text}: {FORM} expected, a folder laid out as the sources of Kubernetes")
-        built = scheduler_for([], release(cluster.versions["kubernetes"]), changes=Path(folder))
+        built = scheduler_for([], nearest(cluster.versions["kubernetes"]), changes=Path(folder))
         settings, notes = settings_of(setup.scheduler_config)
         config = render(runner.scheduler_kubeconfig, settings=settings)
         trace = cluster.folder / TRACE
@@ -39,4 +39,4 @@ class RebuiltSchedulerVariant:
         with proven(runner, config, "kube-scheduler", program) as scheduler:
             schedulers = dict.fromkeys(scheduler_names(config), scheduler)
             told = (*notes, f"kube-scheduler is built with the changes of {folder}")
-            yield Installed(self.name, schedulers, config, notes=told, trace=trace)
+            yield Installed(self.name, schedulers, scheduler.config, notes=told, trace=trace)

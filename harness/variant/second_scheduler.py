@@ -10,7 +10,7 @@ from harness.cluster.base import Cluster
 from harness.errors import VariantError
 from harness.extender.traffic import Traffic
 from harness.variant.base import NOTHING_BROUGHT, Installed, SchedulerConfig, Setup
-from harness.variant.config import DEFAULT_SCHEDULER, proven, render, runs_schedulers, scheduler_names
+from harness.variant.config import DEFAULT_SCHEDULER, proven, render, runs_schedulers, scheduler_names, stock
 from harness.variant.extender import connected_all, seen_by_scheduler, settings_of, told
 from harness.variant.manifest import SchedulerManifest, read_manifest
 from harness.variant.program import program_of
@@ -45,16 +45,15 @@ class SecondSchedulerVariant:
                     f"{manifest.where}: a profile is called {DEFAULT_SCHEDULER!r}, which the stock scheduler is called "
                     "already; both would take the same pods. Give it a schedulerName of its own"
                 )
-            stock_config = render(runner.scheduler_kubeconfig)
-            stock = stack.enter_context(proven(runner, stock_config, "kube-scheduler"))
+            first = stack.enter_context(stock(cluster, self.name))
             program = program_of(setup.scheduler, cluster.versions)
-            second = stack.enter_context(proven(runner, config, self.name, program))
+            second = stack.enter_context(proven(runner, config, self.name, program, manifest.workload))
             yield Installed(
                 variant=self.name,
-                schedulers={DEFAULT_SCHEDULER: stock, **dict.fromkeys(names, second)},
-                config=f"{stock_config}---\n{config}",
+                schedulers={DEFAULT_SCHEDULER: first, **dict.fromkeys(names, second)},
+                config=f"{first.config}---\n{second.config}",
                 traffic=Traffic(extenders) if extenders else None,
-                notes=(*notes, *_elections(settings, manifest), *told(extenders)),
+                notes=(*notes, *_elections(settings, manifest), *_beside(manifest), *told(extenders)),
                 asks_for=names[0],
             )
 
@@ -77,6 +76,14 @@ def _identity(cluster: Cluster, manifest: SchedulerManifest) -> Path:
     }
     token = cluster.kube.request("POST", f"{account}/token", body=body)["status"]["token"]
     return kubeconfig.with_token(cluster.kubeconfig, cluster.folder / f"{manifest.name}.kubeconfig", token)
+
+
+def _beside(manifest: SchedulerManifest) -> Iterator[str]:
+    item = manifest.workload.item
+    spec = item["spec"] if item["kind"] == "Pod" else item["spec"]["template"]["spec"]
+    others = [str(one["name"]) for one in spec["containers"] if one["name"] != manifest.workload.container]
+    if others:
+        yield f"{manifest.name}: not run beside it: {', '.join(others)}; the extenders of this run stand in for that"
 
 
 def _elections(settings: Mapping[str, Any], manifest: SchedulerManifest) -> Iterator[str]:

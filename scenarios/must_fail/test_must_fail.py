@@ -1,4 +1,8 @@
-"""Proves that every expectation can reject: each file here is named after the one kind that its record contradicts."""
+"""Proves that every expectation can reject: each file here is named after the one kind that its record contradicts.
+
+Two invariants have no file: no cluster lets a pod be bound twice (`doubleBinding`), and no step ends a node as an
+accident would (`nodesAlive`). Unit tests prove both.
+"""
 
 from harness.pytest_plugin.judged import JudgedRun
 

@@ -19,6 +19,8 @@ from harness.expect.base import Verdict
 from harness.expect.invariants import INVARIANTS
 from harness.pytest_plugin.options import MARKERS, pytest_addoption
 from harness.record.model import RunMeta
+from harness.scenario.clusters import BUILT_IN as CLUSTER_NAMES
+from harness.scenario.clusters import Difference
 from harness.scenario.expectations import Expectation
 from harness.scenario.explain import accepted
 from harness.scenario.fields import Model, Range
@@ -113,6 +115,7 @@ def test_steps_and_expectations(model: type[Model]) -> None:
     [
         ("The file", File),
         ("Parameters and sizes", Size),
+        ("Clusters", Difference),
         ("Nodes", NodeGroup),
         ("Nodes", Taint),
         ("Kinds of values", Range),
@@ -194,6 +197,12 @@ def test_variants() -> None:
     expected = {name: "available" if name in VARIANTS.built_in else "planned" for name in BUILT_IN}
     assert told == expected
     assert not [name for name in CLUSTERS.built_in if not names_code(README.section("Variants"), name)]
+
+
+def test_clusters() -> None:
+    """What a scenario may name is what there is."""
+    assert set(CLUSTER_NAMES) == set(CLUSTERS.built_in)
+    assert not [name for name in CLUSTER_NAMES if not names_code(SCENARIO.section("Clusters"), name)]
 
 
 def test_scenarios_named_in_the_readme() -> None:

@@ -15,6 +15,8 @@ def test_two_runs_agree(run_scenario: Callable[..., JudgedRun], scenario: str) -
     for run in (first, second):
         run.assert_held()
     assert first.counts() == second.counts()
-    assert sorted(first.per_node().values()) == sorted(second.per_node().values())
+    if scenario != "churn":
+        # There a replacement is placed before or after its predecessor is seen to be gone: two fair spreads may differ.
+        assert sorted(first.per_node().values()) == sorted(second.per_node().values())
     assert [(one.kind, one.status) for one in first.verdicts] == [(one.kind, one.status) for one in second.verdicts]
     assert first.record.path != second.record.path

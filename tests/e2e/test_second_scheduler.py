@@ -75,6 +75,6 @@ def test_a_command_can_be_the_scheduler(sched_session: Session) -> None:
 
 
 def test_a_command_that_answers_nobody_is_told(sched_session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.cluster.embedded.cluster.STRANGER_SECONDS", 1.0)
+    monkeypatch.setattr("harness.cluster.beside.STRANGER_SECONDS", 1.0)
     with pytest.raises(VariantError, match=r"answering https://127\.0\.0\.1:\d+/readyz or /healthz"):
         run_with(sched_session, Brought(scheduler="cmd:sleep 600 {port}"))

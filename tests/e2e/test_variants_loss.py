@@ -8,7 +8,8 @@ import psutil
 import pytest
 
 from harness.clock import wait_until
-from harness.cluster.base import ClusterSpec
+from harness.cluster.base import ClusterSpec, Scheduler
+from harness.cluster.embedded.cluster import EmbeddedScheduler
 from harness.expect.judge import judge
 from harness.record.model import Record
 from harness.record.read import read
@@ -62,6 +63,11 @@ def family(pid: int) -> list[int]:
     return [pid, *(one.pid for one in psutil.Process(pid).children(recursive=True))]
 
 
+def pid_of(scheduler: Scheduler) -> int:
+    assert isinstance(scheduler, EmbeddedScheduler)
+    return scheduler.pid
+
+
 def program_of(pid: int) -> int:
     """Return the process that schedules, which is not the guard before it."""
     return family(pid)[-1]
@@ -74,8 +80,8 @@ def run_and_kill(session: Session, scenario: Path, variant: str) -> tuple[Record
     def kill_before_the_second_wave(step: str) -> None:
         if "step 3" in step:
             installed: Installed = session.install(variant, load(scenario).at(None))
-            victim = installed.schedulers[UNDER_TEST[variant]].pid
-            running.extend(one for each in installed.schedulers.values() for one in family(each.pid))
+            victim = pid_of(installed.schedulers[UNDER_TEST[variant]])
+            running.extend(one for each in installed.schedulers.values() for one in family(pid_of(each)))
             os.kill(program_of(victim), signal.SIGKILL)
 
     record = read(session.run(load(scenario).at(None), variant, report=kill_before_the_second_wave))

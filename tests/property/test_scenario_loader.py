@@ -44,7 +44,9 @@ def survives(text: str) -> None:
             problems = error.problems
     assert bool(problems) != bool(scenarios)
     assert all(problem.startswith(str(path)) and problem.isprintable() for problem in problems)
-    assert [Scenario.from_json(scenario.to_json()) for scenario in scenarios] == scenarios
+    # A record keeps the scenario of its own run: what it would have been on other clusters is not part of that.
+    kept = [scenario.model_copy(update={"elsewhere": {}}) for scenario in scenarios]
+    assert [Scenario.from_json(scenario.to_json()) for scenario in scenarios] == kept
 
 
 @quietly

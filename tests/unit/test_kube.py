@@ -7,7 +7,8 @@ import pytest
 import urllib3
 
 from harness.errors import ApiError, ClusterError
-from harness.kube import PAGE_SIZE, Kube, Resource, Stream, _reason, names
+from harness.kube import PAGE_SIZE, Kube, Resource, _reason, names
+from harness.streaming import Stream
 
 PODS = Resource("v1", "Pod", "pods", namespaced=True, verbs=frozenset())
 NODES = Resource("v1", "Node", "nodes", namespaced=False, verbs=frozenset())

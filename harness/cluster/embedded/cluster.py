@@ -1,50 +1,26 @@
 """A running embedded cluster: what the later stages may ask of it."""
 
-import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
-from harness import ports
 from harness.certificates import Authority
-from harness.cluster.base import Program
+from harness.cluster.base import Program, Workload
+from harness.cluster.beside import Beside, SchedulerProcess
 from harness.cluster.embedded import parts
 from harness.cluster.embedded.build import Binaries
 from harness.cluster.embedded.inventory import inventory
-from harness.cluster.embedded.loopback import LoopbackPages, Pages, PlainPages
-from harness.cluster.embedded.supervisor import SCHEDULER, START_TIMEOUT_SECONDS, Supervisor
+from harness.cluster.embedded.supervisor import Supervisor
 from harness.cluster.furnish import furnished
 from harness.cluster.nodes import create_nodes
 from harness.cluster.reset import Baseline
 from harness.kube import Kube, Object
-from harness.process import Child
 from harness.scenario.nodes import NodeSpec
 
-STRANGER_SECONDS = 20.0
-
-
-class EmbeddedScheduler:
-    """One kube-scheduler process."""
-
-    def __init__(self, child: Child, pages: Pages) -> None:
-        self._child = child
-        self._pages = pages
-
-    @property
-    def pid(self) -> int:
-        """Return its process."""
-        return self._child.pid
-
-    @property
-    def log(self) -> Path:
-        """Return its log file."""
-        return self._child.log
-
-    def page(self, path: str) -> str:
-        """Return a page of its own server."""
-        return self._pages.get(path)
+EmbeddedScheduler = SchedulerProcess
+"""What `scheduler` gives."""
 
 
 class EmbeddedCluster:
@@ -79,6 +55,15 @@ class EmbeddedCluster:
         """Return the log file of each part."""
         return self._supervisor.logs()
 
+    @property
+    def address(self) -> str:
+        """Return loopback: everything runs on this machine."""
+        return "127.0.0.1"
+
+    def is_own(self, item: Object) -> bool:
+        """Tell that nothing is: the parts are processes, and none of them is an object."""
+        return False
+
     def check(self) -> None:
         """Raise when a part has died."""
         self._supervisor.check()
@@ -88,10 +73,11 @@ class EmbeddedCluster:
         if self._kube is not None:
             self._kube.close()
 
-    def add_nodes(self, nodes: Sequence[NodeSpec]) -> None:
-        """Create nodes and return when each is ready to take pods."""
+    def add_nodes(self, nodes: Sequence[NodeSpec]) -> Sequence[str]:
+        """Create nodes and return when each is ready to take pods; each is just as declared."""
         if nodes:
             create_nodes(self.kube, nodes, self.check)
+        return ()
 
     def reset(self) -> None:
         """Empty the cluster and prove it."""
@@ -108,45 +94,16 @@ class EmbeddedCluster:
             self.remember_baseline()
         return furnished(self.kube, cast("Baseline", self._baseline), objects)
 
-    def _filled(self, program: Program | None, config: Path, port: int) -> Program | None:
-        if program is None:
-            return None
-        known = {"{config}": str(config), "{port}": str(port), "{kubeconfig}": str(self.scheduler_kubeconfig)}
-
-        def filled(text: str) -> str:
-            for mark, value in known.items():
-                text = text.replace(mark, value)
-            return text
-
-        env = {name: filled(value) for name, value in program.env.items()}
-        return replace(program, command=tuple(map(filled, program.command)), env=env)
-
-    def _pages(self, program: Program | None, port: int) -> Pages:
-        if program is None or program.serves == "https":
-            return LoopbackPages(port, self._authority.certificate, self._layout.admin)
-        return PlainPages(port)
-
-    @contextlib.contextmanager
-    def scheduler(self, config: str, name: str, program: Program | None = None) -> Iterator[EmbeddedScheduler]:
+    def scheduler(
+        self, config: str, name: str, program: Program | None = None, workload: Workload | None = None
+    ) -> AbstractContextManager[SchedulerProcess]:
         """Run a scheduler with a configuration; it has synced its caches when this returns."""
-        with ports.reserved(1) as (port,):
-            server = self._authority.server(name)
-            path = self._layout.folder / f"{name}.yaml"
-            path.write_text(config)
-            arguments = parts.scheduler(self._layout, path, port, server)
-            child = self._supervisor.start(SCHEDULER, arguments, name=name, program=self._filled(program, path, port))
-            pages = self._pages(program, port)
-            try:
-                self._await_health(name, program, port, pages)
-                yield EmbeddedScheduler(child, pages)
-            finally:
-                self._supervisor.stop(child)
-
-    def _await_health(self, name: str, program: Program | None, port: int, pages: Pages) -> None:
-        serves = program.serves if program else "https"
-        if serves == "nothing":
-            self._supervisor.check()
-            return
-        what = f"{name} answering {serves}://127.0.0.1:{port}/readyz or /healthz"
-        seconds = STRANGER_SECONDS if program and program.guarded else START_TIMEOUT_SECONDS
-        self._supervisor.wait(pages.is_ready, what, seconds)
+        beside = Beside(
+            folder=self._layout.folder,
+            supervisor=self._supervisor,
+            authority=self._authority,
+            reader=self._layout.admin,
+            kubeconfig=self.scheduler_kubeconfig,
+            flags=functools.partial(parts.scheduler, self._layout),
+        )
+        return beside.scheduler(config, name, program)

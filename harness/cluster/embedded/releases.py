@@ -50,6 +50,16 @@ def release(wanted: str | None) -> Release:
     )
 
 
+def nearest(version: str) -> Release:
+    """Return the release of the same minor as a cluster's version: patches of a minor fit each other.
+
+    Raises:
+        InputError: that minor is not supported; the message lists what is.
+    """
+    exact = [one for one in releases() if one.version == version.removeprefix("v")]
+    return exact[0] if exact else release(".".join(version.removeprefix("v").split(".")[:2]))
+
+
 def _read(path: Path) -> Release:
     text = path.read_text()
 

@@ -19,9 +19,12 @@ SCHEDULER = "kube-scheduler"
 
 
 class Supervisor:
-    """The processes of one cluster. A context manager: none of them outlives it."""
+    """The processes of one cluster. A context manager: none of them outlives it.
 
-    def __init__(self, program: Path, logs: Path) -> None:
+    `program` is what parts are started from that bring none of their own; None where all of them do.
+    """
+
+    def __init__(self, program: Path | None, logs: Path) -> None:
         logs.mkdir(mode=0o700)
         self._program = program
         self._logs = logs
@@ -72,6 +75,8 @@ class Supervisor:
 
     def _command(self, part: str, arguments: Sequence[str], program: Program | None) -> list[str]:
         if program is None:
+            if self._program is None:
+                raise ClusterError(f"{part}: no program to start it from")
             return [str(self._program), part, *arguments]
         return [*program.command, *(arguments if program.takes_flags else ())]
 

@@ -63,6 +63,7 @@ def finalize(  # noqa: PLR0913 - it stands between a tap's folder and the two th
     cassette: CassetteWriter,
     *,
     limit_bytes: int = LIMIT_BYTES,
+    told: Callable[[str], str] = str,
 ) -> list[str]:
     """Write every call that a tap recorded into the record and the cassette; return what is doubtful about them.
 
@@ -74,6 +75,7 @@ def finalize(  # noqa: PLR0913 - it stands between a tap's folder and the two th
         append: takes the lines of `calls.jsonl`.
         cassette: takes the calls with their bodies.
         limit_bytes: of larger bodies only the size is kept.
+        told: what the record calls a pod that the cluster calls otherwise.
 
     Raises:
         HarnessError: something could not be read or written.
@@ -89,7 +91,7 @@ def finalize(  # noqa: PLR0913 - it stands between a tap's folder and the two th
                 unended += not end
                 request, response = (_body(bodies, end, side, limit_bytes) for side in ("request", "response"))
                 missing.update(body.missing for body in (request, response) if body.missing)
-                call, taped = _call(extender, entry, offset_seconds, attempts, (begin, end, request, response))
+                call, taped = _call(extender, entry, offset_seconds, attempts, (begin, end, request, response), told)
                 append(STREAM, call.to_json())
                 cassette.append(taped)
     except OSError as error:
@@ -106,6 +108,7 @@ def _call(
     offset_seconds: float,
     attempts: _Attempts,
     seen: tuple[dict[str, Any], dict[str, Any], _Body, _Body],
+    told: Callable[[str], str],
 ) -> tuple[Call, CassetteCall]:
     begin, end, request_body, response_body = seen
     kind = entry.kind_of(begin["path"].partition("?")[0])
@@ -135,7 +138,7 @@ def _call(
         end_t=times["now"],
         request_bytes=end.get("request_bytes", 0),
         response_bytes=end.get("response_bytes", 0),
-        pod=pod,
+        pod=told(pod) if pod else pod,
         uid=uid,
         attempt=attempts.of(kind, uid),
         nodes_in=_nodes_in(kind, request),

@@ -120,7 +120,12 @@ func serve(answer func(arguments) any) http.HandlerFunc {
 func main() {
 	port := flag.String("port", os.Getenv("PORT"), "port to listen on")
 	flag.Parse()
+	// In a container of its own it is called from outside.
+	host := os.Getenv("HOST")
+	if host == "" {
+		host = "127.0.0.1"
+	}
 	http.HandleFunc("/filter", serve(filter))
 	http.HandleFunc("/prioritize", serve(prioritize))
-	log.Fatal(http.ListenAndServe("127.0.0.1:"+*port, nil))
+	log.Fatal(http.ListenAndServe(host+":"+*port, nil))
 }

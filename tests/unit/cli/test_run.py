@@ -1,4 +1,5 @@
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -181,8 +182,9 @@ def test_a_step_that_is_refused_is_bad_input_and_the_others_still_run(run: Harne
 def test_a_lost_cluster_is_infrastructure_and_ends_everything(
     run: Harness, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def lose(cluster: FakeCluster, nodes: object) -> None:
+    def lose(cluster: FakeCluster, nodes: object) -> Sequence[str]:
         cluster.lose("etcd exited with code 1")
+        return ()
 
     monkeypatch.setattr(FakeCluster, "add_nodes", lose)
     ended = run(write_scenario(here), write_scenario(here, "never"), "--json")
@@ -200,3 +202,19 @@ def test_a_failed_build_is_infrastructure(run: Harness, here: Path, monkeypatch:
     ended = run(write_scenario(here))
     assert ended.code == 3
     assert "no Go module proxy" in ended.out + ended.err
+
+
+def test_what_is_not_declared_for_the_cluster_is_left_out_and_told(
+    run: Harness, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr("harness.cli.plan.note", told.append)
+    only = here / "only.yaml"
+    only.write_text(write_scenario(here, "other").read_text() + "clusters: [kind]\n")
+    ended = run(write_scenario(here), only)
+    assert ended.code == 0
+    assert "1 of 1 runs held" in ended.out
+    assert told == ["not declared for cluster fake, left out: other"]
+    ended = run(only)
+    assert ended.code == 2
+    assert "cluster fake: none of the chosen scenarios is declared for it" in ended.err

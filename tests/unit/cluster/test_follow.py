@@ -8,7 +8,8 @@ import urllib3
 from harness.clock import wait_until
 from harness.cluster.follow import Change, Follower
 from harness.errors import ApiError, ClusterError
-from harness.kube import Object, Stream
+from harness.kube import Object
+from harness.streaming import Stream
 from harness.testing import FakeClock, FakeKube, FakeStream
 from tests.processes import PATIENCE_SECONDS
 

@@ -5,7 +5,8 @@ import pytest
 
 from harness.controller.watch import Watch
 from harness.errors import ClusterError
-from harness.kube import Object, Stream
+from harness.kube import Object
+from harness.streaming import Stream
 from tests.unit.controller.given import Api, node_item, pod_item, running, until
 
 

@@ -6,8 +6,8 @@ from harness.expect.judge import registry
 from harness.scenario.load import load
 
 FOLDER = Path(__file__).parents[3] / "scenarios" / "must_fail"
-# The API server refuses a second binding, so no scenario can provoke one.
-UNPROVOKABLE = {"doubleBinding"}
+# The API server refuses a second binding, and no step ends a node as an accident would.
+UNPROVOKABLE = {"doubleBinding", "nodesAlive"}
 
 
 def test_every_kind_has_a_scenario_that_it_must_reject() -> None:

@@ -41,6 +41,13 @@ def test_a_call_becomes_a_line_and_a_call_of_the_cassette(tapped: Tapped, path: 
     assert taped[0].seconds == pytest.approx(0.25)
 
 
+def test_a_pod_is_called_as_the_record_calls_it(tapped: Tapped, path: Path) -> None:
+    tapped.call("/s/filter", ask(), {"NodeNames": ["n"]})
+    (line,), _ = finalized(tapped, path, told=lambda text: text.replace("default/", "theirs/"))
+    assert line["pod"] == "theirs/pod-1"
+    assert [call.pod for call in cassette.read(path).calls] == ["theirs/pod-1"]
+
+
 def test_attempts_are_counted_per_pod(tapped: Tapped, path: Path) -> None:
     for name in ("pod-1", "pod-2", "pod-1"):
         tapped.call("/s/filter", ask(name), FULL)

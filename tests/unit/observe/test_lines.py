@@ -146,6 +146,20 @@ def test_only_a_wait_without_an_end_is_definite(where: str, reason: str, definit
     assert line["waits"] == (f"{reason}: sorry" if definite else None)
 
 
+@pytest.mark.parametrize(
+    ("reason", "text"),
+    [
+        ("ImagePullBackOff", "ImagePullBackOff: image web:1: sorry"),
+        ("InvalidImageName", "InvalidImageName: image web:1: sorry"),
+        ("ErrImageNeverPull", "ErrImageNeverPull: image web:1: sorry"),
+        ("CreateContainerConfigError", "CreateContainerConfigError: sorry"),
+    ],
+)
+def test_a_wait_for_an_image_names_it(reason: str, text: str) -> None:
+    waiting = {"image": "web:1", "state": {"waiting": {"reason": reason, "message": "sorry"}}}
+    assert lines.pod(seen(pod(status={"containerStatuses": [waiting]})), 0)["waits"] == text
+
+
 def test_nothing_secret_is_taken_into_a_line() -> None:
     secret = {"containers": [{"env": [{"name": "PASSWORD", "value": "hunter2"}]}]}
     assert "hunter2" not in str(lines.pod(seen(pod(secret, annotations={"token": "hunter2"})), 0))

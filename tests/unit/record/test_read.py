@@ -144,10 +144,14 @@ def test_reading_grows_linearly(tmp_path: Path) -> None:
         for index in range(number):
             made.pod(f"web-{index}", f"node-{index % 100}", created_t=index / 1000)
         path = made.write(tmp_path, f"run-{number}")
-        start = time.perf_counter()
-        assert len(read(path).pods) == number
-        return time.perf_counter() - start
 
-    small, large = seconds(500), seconds(4000)
+        def once() -> float:
+            # Of this process alone, and the best of some: others may be busy.
+            start = time.process_time()
+            assert len(read(path).pods) == number
+            return time.process_time() - start
+
+        return min(once() for _ in range(3))
+
     # Eight times the pods: quadratic work would take 64 times as long.
-    assert large < small * 32 + 0.5
+    assert seconds(4000) < seconds(500) * 32

@@ -1,5 +1,6 @@
 import os
 import shutil
+from dataclasses import replace
 
 import pytest
 
@@ -29,6 +30,16 @@ def test_a_run_that_did_not_hold_shows_expected_seen_and_the_evidence() -> None:
     assert " seen" in text
     assert "waits" in text
     assert text.splitlines()[-1].strip() == "record: synthetic"
+
+
+def test_what_is_declared_to_differ_is_shown_where_it_does() -> None:
+    run = mixed()
+    declared = {"on": {"kind": {"because": "nodes are real"}}}
+    scenario = type(run.record.scenario).from_json(run.record.scenario.to_json() | declared)
+    for cluster, shown in (("kind", True), ("embedded", False)):
+        meta = replace(run.record.meta, cluster=cluster)
+        text = run_text(replace(run, record=replace(run.record, scenario=scenario, meta=meta)))
+        assert ("      differs on kind: nodes are real\n" in text) is shown
 
 
 def test_every_verdict_is_shown_only_when_asked_for() -> None:

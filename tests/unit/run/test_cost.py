@@ -1,3 +1,4 @@
+import functools
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 
 from harness.clock import wait_until
-from harness.process import Child, spawn
+from harness.process import Child, family_cpu_seconds, spawn
 from harness.run.cost import cpu_seconds, since
 from harness.variant.base import Installed
 from tests.processes import PATIENCE_SECONDS, await_text, python
@@ -47,7 +48,10 @@ def start(tmp_path: Path) -> Iterator[Start]:
 def installed(schedulers: dict[str, int], *extenders: Any) -> Installed:
     """Return what stands behind these process ids."""
     traffic: Any = SimpleNamespace(extenders=extenders) if extenders else None
-    running: Any = {name: SimpleNamespace(pid=pid) for name, pid in schedulers.items()}
+    running: Any = {
+        name: SimpleNamespace(cpu_seconds=functools.partial(family_cpu_seconds, pid))
+        for name, pid in schedulers.items()
+    }
     return Installed("made", running, "", traffic=traffic)
 
 

@@ -1,5 +1,4 @@
 import json
-import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -7,7 +6,7 @@ from typing import Any
 import pytest
 
 from harness.cluster.base import ClusterSpec
-from harness.errors import ClusterError, StepError
+from harness.errors import ClusterError, RunError, StepError
 from harness.expect.judge import judge
 from harness.record.read import read
 from harness.run.execute import RunRequest, execute
@@ -143,11 +142,36 @@ def test_nodes_cannot_be_declared_on_a_cluster_that_has_real_ones(bench: Bench) 
         bench.run(scenario(PODS, nodes=NODES), cluster=real)
 
 
+def test_a_node_that_dies_is_a_verdict_and_no_error(bench: Bench) -> None:
+    def lose_a_node(told: str) -> None:
+        if "step 3" in told:
+            bench.cluster.lose_node("node-2")
+
+    made = scenario(PODS, {"op": "settle"}, {**PODS, "name": "late-{index}"}, {"op": "settle"}, PODS, nodes=NODES)
+    request = RunRequest(made, 0, bench.runs, "fake")
+    record = read(execute(request, bench.cluster, bench.installed, lose_a_node))
+    assert (record.meta.status, record.meta.error, record.meta.settled) == ("finished", None, False)
+    assert (record.meta.deaths, record.meta.node_deaths) == ((), ("node node-2 is gone",))
+    assert record.meta.observed_seconds is not None
+    assert len(record.pods) == 6, "what comes after the death was noticed is not carried out"
+    assert [verdict.kind for verdict in judge(record) if not verdict.ok] == ["nodesAlive"]
+
+
+def test_a_node_that_dies_while_only_watching_is_a_verdict_too(bench: Bench) -> None:
+    def lose_a_node(told: str) -> None:
+        if "step 2" in told:
+            bench.cluster.lose_node("node-1")
+
+    made = scenario(PODS, nodes=NODES, expect=[{"kind": "staysPending", "pods": ["pod-1"], "seconds": 30}])
+    record = read(execute(RunRequest(made, 0, bench.runs, "fake"), bench.cluster, bench.installed, lose_a_node))
+    assert record.meta.node_deaths == ("node node-1 is gone",)
+
+
 def test_metrics_that_cannot_be_read_are_a_warning(bench: Bench) -> None:
     def gone(path: str) -> str:
         raise ClusterError("no answer")
 
-    scheduler: Any = SimpleNamespace(log=Path("x"), page=gone, pid=os.getpid())
+    scheduler: Any = SimpleNamespace(log=Path("x"), page=gone, cpu_seconds=lambda: None)
     bench.installed = Installed("default", {"default-scheduler": scheduler}, bench.installed.config)
     record = read(bench.run(scenario(PODS, nodes=NODES)))
     assert [warning.split(":")[0] for warning in record.meta.warnings] == ["metrics-before.txt", "metrics-after.txt"]
@@ -172,3 +196,23 @@ def test_logs_of_the_runs_own_time_are_kept(bench: Bench, tmp_path: Path) -> Non
 
     path = execute(RunRequest(scenario(PODS, nodes=NODES), 0, bench.runs, "fake"), cluster, bench.installed, work)
     assert (path / "logs" / "part.log").read_text() == "during\nduring\n"
+
+
+def test_a_borrowed_cluster_is_told_in_the_scenarios_words(bench: Bench, tmp_path: Path) -> None:
+    log = tmp_path / "part.log"
+    log.touch()
+    cluster: Any = bench.cluster
+    cluster.logs = {"part": log}
+    cluster.context = "lab"
+    cluster.told = lambda text: text.replace("h-1-", "")
+
+    def work(_: str) -> None:
+        with log.open("a") as stream:
+            stream.write("h-1-default/pod at work\n")
+        raise RunError("h-1-default/pod is lost")
+
+    request = RunRequest(scenario(PODS, nodes=NODES), 0, bench.runs, "existing")
+    with pytest.raises(RunError):
+        execute(request, cluster, bench.installed, work)
+    assert (bench.meta()["context"], bench.meta()["error"]) == ("lab", "default/pod is lost")
+    assert (bench.only_record() / "logs" / "part.log").read_text() == "default/pod at work\n"

@@ -21,7 +21,8 @@ def bench(tmp_path: Path) -> StepBench:
 
 def test_nodes_are_added(bench: StepBench) -> None:
     assert bench.do(op="addNodes", nodes=[{"count": 2}, {"name": "big", "cpu": 64}]) == {
-        "nodes": ["node-1", "node-2", "big"]
+        "nodes": ["node-1", "node-2", "big"],
+        "warnings": [],
     }
     assert bench.node("big")["status"]["capacity"]["cpu"] == "64"
 

@@ -131,3 +131,41 @@ def test_an_error_still_ends_what_was_started(session: Session) -> None:
     scheduler = schedulers["default-scheduler"]
     with pytest.raises(ClusterError, match="has ended"):
         scheduler.page("/healthz")  # type: ignore[attr-defined]
+
+
+def test_a_scenario_that_is_not_for_the_provider_is_refused(session: Session, fake_provider: FakeProvider) -> None:
+    with (
+        session,
+        pytest.raises(InputError, match=r'made\.yaml: cluster "fake": the scenario is declared for kind, exi'),
+    ):
+        session.run(scenario(PODS, clusters=["kind", "existing"]), "default")
+    assert fake_provider.made == []
+
+
+def test_what_differs_on_the_provider_is_what_is_run_and_kept(session: Session) -> None:
+    there = scenario({"op": "createPods", "count": 5}, nodes=NODES, parameters={"pods": 5})
+    made = scenario(PODS, nodes=NODES).model_copy(update={"elsewhere": {"fake": there}})
+    with session:
+        record = read(session.run(made, "default"))
+    assert len(record.pods) == 5
+    assert record.meta.parameters == {"pods": 5}
+
+
+def test_after_a_node_died_the_next_run_has_a_new_cluster(session: Session, fake_provider: FakeProvider) -> None:
+    def lose_a_node(told: str) -> None:
+        if "step 2" in told:
+            fake_provider.made[0].lose_node("node-1")
+
+    with session:
+        record = read(session.run(scenario(PODS, nodes=NODES), "default", report=lose_a_node))
+        assert record.meta.node_deaths == ("node node-1 is gone",)
+        assert read(session.run(scenario(PODS, nodes=NODES), "default")).meta.settled
+    assert len(fake_provider.made) == 2
+
+
+def test_every_run_gets_a_new_cluster_where_that_was_chosen(tmp_path: Path, fake_provider: FakeProvider) -> None:
+    made = scenario(PODS, nodes=NODES, expect=[{"kind": "count", "running": 2, "total": 2}])
+    with Session("fake", ClusterSpec(fresh=True), tmp_path / "runs") as session:
+        session.run(made, "default")
+        session.run(made, "default")
+    assert len(fake_provider.made) == 2

@@ -25,12 +25,15 @@ class Queue:
     """A scheduler that only tells its queues."""
 
     log = Path("scheduler.log")
-    pid = 0
+    config = ""
 
     def __init__(self, active: int = 0, backoff: int = 0, *, alive: bool = True) -> None:
         self.active = active
         self.backoff = backoff
         self.alive = alive
+
+    def cpu_seconds(self) -> float | None:
+        return None
 
     def page(self, path: str) -> str:
         if not self.alive:

@@ -136,8 +136,8 @@ def test_nodes(tmp_path: Path, text: str, problem: str) -> None:
             [
                 (
                     'sample.yaml:7: step: unknown field; did you mean "steps"? a scenario accepts: name, summary, '
-                    "labels, variants, extenders, schedulerConfig, schedulerManifest, scheduler, plugins, controller, "
-                    "timeoutSeconds, nodes, steps, expect, parameters, sizes"
+                    "labels, variants, clusters, on, extenders, schedulerConfig, schedulerManifest, scheduler, "
+                    "plugins, controller, timeoutSeconds, nodes, steps, expect, parameters, sizes"
                 )
             ],
         ),

@@ -99,7 +99,10 @@ def test_sizes_have_distinct_names(tmp_path: Path) -> None:
 def test_broken_sizes_are_not_drowned_by_what_follows_from_them(tmp_path: Path) -> None:
     assert problems(tmp_path, PODS.replace("- name: big", "- nam: big").replace("parameters:\n  pods: 1\n", "")) == [
         "sample.yaml:10: sizes[1].name: missing; a size needs it",
-        'sample.yaml:10: sizes[1].nam: unknown field; did you mean "name"? a size accepts: name, labels, parameters',
+        (
+            'sample.yaml:10: sizes[1].nam: unknown field; did you mean "name"? '
+            "a size accepts: name, labels, clusters, parameters"
+        ),
     ]
 
 

@@ -44,15 +44,16 @@ class Logless(FakeCluster):
 
 
 class Forgetful(FakeCluster):
-    def add_nodes(self, nodes: Sequence[NodeSpec]) -> None:
-        super().add_nodes(nodes[:1])
+    def add_nodes(self, nodes: Sequence[NodeSpec]) -> Sequence[str]:
+        return super().add_nodes(nodes[:1])
 
 
 class Unready(FakeCluster):
-    def add_nodes(self, nodes: Sequence[NodeSpec]) -> None:
-        super().add_nodes(nodes)
+    def add_nodes(self, nodes: Sequence[NodeSpec]) -> Sequence[str]:
+        told = super().add_nodes(nodes)
         for node in nodes:
             self.kube.patch(f"/api/v1/nodes/{node.name}", {"status": {"conditions": []}})
+        return told
 
 
 class NeverEmptied(FakeCluster):
@@ -109,7 +110,10 @@ class Empty(DefaultVariant):
 
 class Immortal:
     log = Path("scheduler.log")
-    pid = 0
+    config = ""
+
+    def cpu_seconds(self) -> float | None:
+        return None
 
     def page(self, path: str) -> str:
         return "ok"

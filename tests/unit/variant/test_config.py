@@ -18,10 +18,13 @@ class Told:
     """A scheduler that tells a configuration."""
 
     log = Path("/x/scheduler.log")
-    pid = 0
+    config = ""
 
     def __init__(self, answer: str | Exception) -> None:
         self.answer = answer
+
+    def cpu_seconds(self) -> float | None:
+        return None
 
     def page(self, path: str) -> str:
         assert path == "/configz"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.cluster.base import Program
+from harness.cluster.base import Program, Workload
 from harness.errors import ClusterError, InputError, VariantError
 from harness.process import run
 from harness.testing import FakeCluster, FakeScheduler
@@ -30,9 +30,11 @@ class Watched(FakeCluster):
         self.programs: list[Program | None] = []
 
     @contextlib.contextmanager
-    def scheduler(self, config: str, name: str, program: Program | None = None) -> Iterator[FakeScheduler]:
+    def scheduler(
+        self, config: str, name: str, program: Program | None = None, workload: Workload | None = None
+    ) -> Iterator[FakeScheduler]:
         self.programs.append(program)
-        with super().scheduler(config, name, program) as scheduler:
+        with super().scheduler(config, name, program, workload) as scheduler:
             yield scheduler
 
 

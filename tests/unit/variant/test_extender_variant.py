@@ -228,10 +228,13 @@ class Told:
     """A scheduler that tells a configuration."""
 
     log = Path("/x/scheduler.log")
-    pid = 1
+    config = ""
 
     def __init__(self, configuration: Any) -> None:
         self.configuration = configuration
+
+    def cpu_seconds(self) -> float | None:
+        return None
 
     def page(self, _: str) -> str:
         return json.dumps({"componentconfig": self.configuration})

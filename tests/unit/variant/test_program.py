@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from harness.cluster.base import Program
-from harness.errors import InputError, VariantError
+from harness.errors import InputError
 from harness.process import run
 from harness.variant.program import program_of
 
@@ -53,12 +53,11 @@ def test_a_command_of_no_words_is_refused(text: str) -> None:
         program_of(text, VERSIONS)
 
 
-def test_an_image_is_refused_with_what_to_name_instead() -> None:
-    with pytest.raises(VariantError, match=r"image:mine:1\.0: this cluster runs no containers; .*cmd:….*go:…"):
-        program_of("image:mine:1.0", VERSIONS)
+def test_an_image_is_named_for_clusters_that_run_containers() -> None:
+    assert program_of("image:mine:1.0", VERSIONS) == Program((), image="mine:1.0", guarded=True)
 
 
 @pytest.mark.parametrize("text", ["my-scheduler", "", "http://127.0.0.1:1", "CMD:x"])
 def test_anything_else_is_refused_with_the_forms_there_are(text: str) -> None:
-    with pytest.raises(InputError, match=r"--scheduler \".*\": one of cmd:COMMAND, go:FOLDER"):
+    with pytest.raises(InputError, match=r"--scheduler \".*\": one of cmd:COMMAND, go:FOLDER, image:NAME"):
         program_of(text, VERSIONS)

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
+from harness.cluster.rights import NEEDED
 from harness.errors import VariantError
 from harness.testing import FakeCluster, FakeKube
 from harness.testing.kube import ACCESS_REVIEWS
 from harness.variant.base import SchedulerConfig, Setup
-from harness.variant.rights import NEEDED, missing_rights
+from harness.variant.rights import missing_rights
 from harness.variant.second_scheduler import SHIPPED, SecondSchedulerVariant
 
 Right = tuple[str, str, str]

@@ -1,0 +1,1 @@
+"""Clusters of kind: real kubelets in containers, created through pytest-kind."""

@@ -1,0 +1,158 @@
+"""One kind cluster, created and deleted through pytest-kind."""
+
+import contextlib
+import shlex
+import subprocess  # noqa: TID251 - pytest-kind raises its errors
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from harness import progress
+from harness.clock import SYSTEM
+from harness.cluster.kind.config import MOUNT
+from harness.cluster.kind.tools import docker
+from harness.errors import ClusterError, CommandError, InputError
+from harness.kube import Kube
+from harness.process import ends_with_us, run, tail, undisturbed
+
+LABEL = "io.x-k8s.kind.cluster"
+SHOWN_LINES = 30
+SETTLE_SECONDS = 0.5
+MAKERS_SECONDS = 5.0
+
+
+class Creation:
+    """A cluster that pytest-kind creates.
+
+    pytest-kind starts kind itself and shows what it says to nobody. It gets a script in place of kind that keeps all
+    of it, and that ends when we end.
+    """
+
+    def __init__(self, name: str, folder: Path, program: Path, image: str | None, kubeconfig: Path) -> None:
+        self.name = name
+        self.program = program
+        self.kubeconfig = kubeconfig
+        self._folder = folder
+        self._image = image
+        self._log = folder / "kind.log"
+
+    @contextlib.contextmanager
+    def created(self, config: Path, *, keep: bool = False) -> Iterator[None]:
+        """Create the cluster, or take the one that was kept, and delete it when the context ends unless it is kept.
+
+        Raises:
+            CommandError: kind failed; carries what it said.
+            InputError: there is a cluster of that name which the harness did not make.
+        """
+        self._refuse_strangers()
+        cluster = self._cluster()
+        if self.containers():
+            # pytest-kind takes a cluster that is there by the kubeconfig that it expects beside it.
+            run([str(self.program), "export", "kubeconfig", f"--name={self.name}", f"--kubeconfig={self.kubeconfig}"])
+        made = False
+        try:
+            with progress.bar(f"Creating kind cluster {self.name}"):
+                self._carry_out(lambda: cluster.create(config), "create cluster")
+            # It may hold a key, and pytest-kind leaves its mode to chance when it is there already.
+            self.kubeconfig.chmod(0o600)
+            made = True
+            yield
+        finally:
+            if keep and made:
+                progress.note(f"kind cluster {self.name} is kept; KUBECONFIG={self.kubeconfig}")
+            else:
+                with undisturbed():
+                    self._delete(cluster)
+
+    def _delete(self, cluster: Any) -> None:
+        with contextlib.suppress(CommandError):
+            self._carry_out(cluster.delete, "delete cluster")
+        # What kind did not know of, or could not delete.
+        delete(self.name)
+
+    def containers(self) -> list[str]:
+        """Return the containers of its nodes, in the order of their numbers."""
+        names = docker("ps", "--all", f"--filter=label={LABEL}={self.name}", "--format", "{{.Names}}").split()
+        return sorted(names, key=lambda name: (len(name), name))
+
+    def kubernetes(self, kube: Kube) -> str:
+        """Return the version of its API server."""
+        return str(kube.request("GET", "/version")["gitVersion"]).removeprefix("v")
+
+    def version(self) -> str:
+        """Return the version of kind."""
+        return run([str(self.program), "version", "-q"]).strip()
+
+    def _refuse_strangers(self) -> None:
+        there = self.containers()
+        if there and shared_folder(self.name) is None:
+            raise InputError(
+                f'kind cluster "{self.name}" is there already and is not the harness\'s: it would be changed and '
+                "deleted. Choose another --cluster-name, or run on it as it is with --cluster existing"
+            )
+
+    def _cluster(self) -> Any:
+        # Here and not above: it loads two more clients of Kubernetes.
+        from pytest_kind import KindCluster  # noqa: PLC0415
+
+        script = self._folder / "kind"
+        words = " ".join(shlex.quote(word) for word in (*ends_with_us(), str(self.program)))
+        script.write_text(f'#!/bin/sh\nexec {words} "$@" 2>>{shlex.quote(str(self._log))}\n')
+        script.chmod(0o700)
+        self._log.touch()
+        # It makes a folder where it is called; ours will do.
+        with contextlib.chdir(self._folder):
+            return KindCluster(self.name, self.kubeconfig, image=self._image, kind_path=script, kubectl_path=script)
+
+    def _carry_out(self, action: Any, what: str) -> None:
+        try:
+            action()
+        except subprocess.CalledProcessError as error:
+            said = tail(self._log, SHOWN_LINES)
+            raise CommandError(["kind", what, f"--name={self.name}"], error.returncode, said) from error
+        except OSError as error:
+            raise ClusterError(f"kind {what}: {error}") from error
+
+
+def shared_folder(name: str) -> Path | None:
+    """Return the folder that a cluster's nodes share with this machine; None if there is none, or not one of ours."""
+    nodes = docker("ps", "--all", "--quiet", f"--filter=label={LABEL}={name}").split()
+    template = "{{range .Mounts}}{{.Destination}}={{.Source}}\n{{end}}"
+    for line in docker("inspect", "--format", template, nodes[0]).splitlines() if nodes else ():
+        place, _, source = line.partition("=")
+        if place == MOUNT:
+            return Path(source)
+    return None
+
+
+def delete(name: str) -> bool:
+    """Delete a cluster, or what is left of one; return whether there was anything.
+
+    By its label and not by kind's own command: that one wants a whole cluster, and a program that may not be there.
+
+    Raises:
+        CommandError: some of its containers will not go.
+    """
+    _end_makers(name)
+    removed = False
+    # Twice: a container whose maker was ended in the middle comes a moment after.
+    for _ in range(2):
+        left = docker("ps", "--all", "--quiet", f"--filter=label={LABEL}={name}").split()
+        if left:
+            docker("rm", "--force", "--volumes", *left)
+            removed = True
+            SYSTEM.pause(SETTLE_SECONDS)
+    return removed
+
+
+def _end_makers(name: str) -> None:
+    """End the commands that still make containers of a cluster: they outlive the kind that started them."""
+    makers = []
+    for process in psutil.process_iter(["cmdline"]):
+        if f"{LABEL}={name}" in (process.info["cmdline"] or ()):
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+                makers.append(process)
+    psutil.wait_procs(makers, timeout=MAKERS_SECONDS)

@@ -1,0 +1,76 @@
+"""Brings images to the nodes of a kind cluster: made here, or known to this machine's container engine."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from harness import progress
+from harness.cluster.base import Workload
+from harness.cluster.kind.image import Image
+from harness.cluster.kind.tools import docker
+from harness.errors import CommandError, VariantError
+from harness.process import run
+
+PLACEHOLDER = "registry.k8s.io/kube-scheduler"
+
+
+class Images:
+    """The images that were brought to a cluster so far."""
+
+    def __init__(self, program: Path, cluster: str, containers: Sequence[str]) -> None:
+        self._program = program
+        self._cluster = cluster
+        self._containers = containers
+        self._there: set[str] = set()
+
+    def load(self, image: Image) -> None:
+        """Bring an image that was assembled here to every node.
+
+        Raises:
+            CommandError: a node does not take it.
+        """
+        if image.reference not in self._there:
+            with progress.bar(f"Loading {image.reference}"):
+                run([str(self._program), "load", "image-archive", str(image.archive), "--name", self._cluster])
+            self._there.add(image.reference)
+
+    def require(self, name: str) -> None:
+        """Bring an image to every node, unless they have it.
+
+        Raises:
+            VariantError: neither the nodes nor this machine's container engine have it.
+        """
+        if name in self._there or all(self._has(container, name) for container in self._containers):
+            return
+        try:
+            docker("image", "inspect", name)
+        except CommandError as error:
+            raise VariantError(
+                f"image {name}: neither this machine's docker nor the cluster's nodes have it, and nothing is pulled "
+                f'for a run. Build it, or "docker pull {name}"; or take a node image that has it (--kind-image)'
+            ) from error
+        with progress.bar(f"Loading {name}"):
+            run([str(self._program), "load", "docker-image", name, "--name", self._cluster])
+        self._there.add(name)
+
+    def of_workload(self, workload: Workload, stock: str) -> str:
+        """Return the image that a manifest's scheduler runs; a bare name of the stock one means the cluster's own."""
+        spec = workload.item["spec"] if workload.item["kind"] == "Pod" else workload.item["spec"]["template"]["spec"]
+        (named,) = [str(one.get("image", "")) for one in spec["containers"] if one["name"] == workload.container]
+        if named in {"", PLACEHOLDER}:
+            return stock
+        self.require(named)
+        return named
+
+    def serve_as(self, wanted: str) -> None:
+        """Let the pause image that every node has stand for another release of it, so that none is pulled."""
+        for container in self._containers:
+            names = docker("exec", container, "ctr", "-n", "k8s.io", "images", "ls", "-q").split()
+            own = [name for name in names if name.startswith(f"{wanted.rpartition(':')[0]}:")]
+            if own and wanted not in names:
+                docker("exec", container, "ctr", "-n", "k8s.io", "images", "tag", own[0], wanted)
+
+    @staticmethod
+    def _has(container: str, name: str) -> bool:
+        names = docker("exec", container, "ctr", "-n", "k8s.io", "images", "ls", "-q").split()
+        name = name if ":" in name.rpartition("/")[2] else f"{name}:latest"
+        return name in names or f"docker.io/library/{name}" in names or f"docker.io/{name}" in names

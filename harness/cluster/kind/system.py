@@ -1,0 +1,68 @@
+"""What the harness changes in a new kind cluster: who may read schedulers' pages, and where the system's pods run."""
+
+from harness.cluster.kind.pods import NAMESPACE
+from harness.errors import ApiError
+from harness.kube import CONFLICT, Kube, Object
+
+READER, SCHEDULER = "harness-reader", "harness-scheduler"
+TOKEN_SECONDS = 24 * 3600
+DAEMON_SETS = f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets"
+CONTROL_PLANE_LABEL = "node-role.kubernetes.io/control-plane"
+_GROUP = "rbac.authorization.k8s.io"
+
+
+def keep_to_control_plane(kube: Kube) -> None:
+    """Keep the system's DaemonSets off the workers.
+
+    Their pods would pass through the scheduler under test, and its extender, whenever a worker becomes a node. What
+    they have set up in a worker's network stays.
+    """
+    change = {"spec": {"template": {"spec": {"nodeSelector": {CONTROL_PLANE_LABEL: ""}}}}}
+    for item in kube.items(DAEMON_SETS):
+        kube.patch(f"{DAEMON_SETS}/{item['metadata']['name']}", change)
+
+
+def admit_readers(kube: Kube) -> str:
+    """Return a token that may read the pages of every scheduler."""
+    rule = {"nonResourceURLs": ["*"], "verbs": ["get"]}
+    role = {"apiVersion": f"{_GROUP}/v1", "kind": "ClusterRole", "metadata": {"name": READER}, "rules": [rule]}
+    _make(kube, role)
+    return _token(kube, READER, [READER])
+
+
+def scheduler_token(kube: Kube) -> str:
+    """Return a token with the rights of a scheduler, for extenders that bind."""
+    return _token(kube, SCHEDULER, ["system:kube-scheduler", "system:volume-scheduler"])
+
+
+def _token(kube: Kube, account: str, roles: list[str]) -> str:
+    metadata = {"name": account, "namespace": NAMESPACE}
+    _make(kube, {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata})
+    subject = {"kind": "ServiceAccount", "name": account, "namespace": NAMESPACE}
+    for index, role in enumerate(roles):
+        _make(
+            kube,
+            {
+                "apiVersion": f"{_GROUP}/v1",
+                "kind": "ClusterRoleBinding",
+                "metadata": {"name": f"{account}-{index + 1}"},
+                "subjects": [subject],
+                "roleRef": {"kind": "ClusterRole", "name": role, "apiGroup": _GROUP},
+            },
+        )
+    body = {
+        "apiVersion": "authentication.k8s.io/v1",
+        "kind": "TokenRequest",
+        "spec": {"expirationSeconds": TOKEN_SECONDS},
+    }
+    path = f"/api/v1/namespaces/{NAMESPACE}/serviceaccounts/{account}/token"
+    return str(kube.request("POST", path, body=body)["status"]["token"])
+
+
+def _make(kube: Kube, item: Object) -> None:
+    try:
+        kube.create(item)
+    except ApiError as error:
+        # There from an earlier run on a cluster that was kept.
+        if error.status != CONFLICT:
+            raise
