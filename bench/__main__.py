@@ -7,7 +7,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from bench import embedded, kwokctl, tap
+from bench import embedded, kwokctl, load, regress, tap
 from harness.cluster.base import ClusterSpec
 from harness.cluster.embedded.build import binaries_for
 from harness.cluster.embedded.seed import seed_for
@@ -22,8 +22,10 @@ BOUNDS = {
     "reset / new cluster": 0.1,
     "idle CPU, % of a core": 10.0,
     **tap.BOUNDS,
+    **load.BOUNDS,
+    **regress.BOUNDS,
 }
-PARTS = ("start", "tap")
+PARTS = ("start", "tap", "load", "regress")
 
 
 def main() -> None:
@@ -37,7 +39,7 @@ def main() -> None:
     if unknown:
         parser.error(f"unknown part {unknown[0]!r}; known: {', '.join(PARTS)}")
     for part in arguments.parts or PARTS:
-        measured, told = _measure_start(arguments.rounds) if part == "start" else _measure_tap()
+        measured, told = _measure(part, arguments.rounds)
         path = _save(part, measured, arguments.out)
         rows = [
             [name, f"{value:.3g}", BOUNDS[name], "yes" if value <= BOUNDS[name] else "NO"]
@@ -47,7 +49,15 @@ def main() -> None:
         print(f"{told}; saved: {path}")
 
 
-def _measure_tap() -> tuple[dict[str, Any], str]:
+def _measure(part: str, rounds: int) -> tuple[dict[str, Any], str]:
+    if part == "start":
+        return _measure_start(rounds)
+    if part == "load":
+        measured = load.measure(rounds)
+        return measured, load.describe(measured)
+    if part == "regress":
+        measured = regress.measure(rounds)
+        return measured, regress.describe(measured)
     measured = tap.measure()
     return measured, tap.describe(measured)
 

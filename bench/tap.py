@@ -29,7 +29,7 @@ BOUNDS = {
 
 def measure() -> dict[str, Any]:
     """Return the figures, and the medians they were made of."""
-    program = _filter()
+    program = filter_program()
     added = _added_latency(program)
     resident = _resident_mib(program)
     return {
@@ -50,7 +50,8 @@ def describe(measured: dict[str, Any]) -> str:
     )
 
 
-def _filter() -> Path:
+def filter_program() -> Path:
+    """Return the trivial extender, built."""
     go = toolchain.find(toolchain.needed_by(SOURCE))
 
     def build(draft: Path) -> None:

@@ -29,6 +29,9 @@ COMMANDS = {
     "translate": "harness.cli.translate:translate",
     "replay": "harness.cli.replay:replay_command",
     "keep": "harness.cli.keep:keep",
+    "load": "harness.cli.load:load",
+    "regress": "harness.cli.regress:regress",
+    "baseline": "harness.cli.baseline:baseline",
 }
 
 INTERRUPTED = 130

@@ -48,7 +48,7 @@ def connected(name: str, subject: Subject, place: Place) -> Iterator[Connected]:
     folder = place.folder / name
     folder.mkdir(parents=True, mode=0o700, exist_ok=True)
     with _running(name, subject, folder, place) as running:
-        entry, notes = _entry(subject, running)
+        entry, notes = entry_of(subject, running)
         probed = probe(entry, PROBE_SECONDS)
         if not probed.reachable:
             texts = "; ".join(notice.text for notice in probed.findings)
@@ -84,7 +84,7 @@ def _check_reach(name: str, url: SplitResult, place: Place) -> None:
         raise VariantError(f"extender {name}: the scheduler's node cannot connect to {host}:{port}: {why}")
 
 
-def _entry(subject: Subject, running: Running) -> tuple[Entry, tuple[str, ...]]:
+def entry_of(subject: Subject, running: Running) -> tuple[Entry, tuple[str, ...]]:
     """Return what is known about an extender; what nobody said is found out by asking it."""
     known: Mapping[str, Any] = subject.entry or {}
     address = _joined(running.url, str(known.get("urlPrefix", "")))

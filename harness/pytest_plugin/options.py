@@ -19,6 +19,8 @@ MARKERS = {
     "framework_plugin: a scheduler with plugins compiled in",
     "controller: a scheduler written as a controller",
     "rebuilt_scheduler: a scheduler built from changed sources",
+    "load: measures an extender under load",
+    "regression: compares the speed of two extenders",
 }
 
 

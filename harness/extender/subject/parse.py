@@ -19,7 +19,7 @@ FORMS = {
     "http": "http://HOST:PORT/PATH",
     "https": "https://HOST:PORT/PATH",
     "cmd": "cmd:COMMAND {port}",
-    "go": "go:FOLDER",
+    "go": "go:FOLDER[@REVISION]",
     "image": "image:REFERENCE",
     "py": "py:MODULE:CALLABLE",
     "ref": "ref:NAME",

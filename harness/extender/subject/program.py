@@ -8,6 +8,7 @@ from pathlib import Path
 
 from harness import cache, progress, toolchain
 from harness.errors import SHOWN_LINES, BuildError, CommandError, InputError
+from harness.extender.subject import revision
 from harness.paths import cache_folder
 from harness.process import run
 
@@ -20,13 +21,15 @@ _LOCAL_REPLACE = re.compile(r"=>\s*(\.{1,2}/\S*|/\S+|\.{1,2})\s*(?://.*)?$", re.
 
 
 def program_of(folder: Path) -> Path:
-    """Return the program that a Go folder builds to.
+    """Return the program that a Go folder builds to; FOLDER@REVISION is the folder as a Git revision has it.
 
     Raises:
-        InputError: there is no such folder, or it holds no program.
+        InputError: there is no such folder, no such revision, or it holds no program.
         BuildError: it does not compile; carries what the compiler said.
         MissingToolError: there is no Go that is new enough.
     """
+    if taken := revision.split(folder):
+        folder = revision.checked_out(*taken)
     if not folder.is_dir():
         raise InputError(f"go:{folder}: no such folder; name the folder of the program's main package")
     folder = folder.resolve()

@@ -56,7 +56,7 @@ def test_a_go_folder_may_have_arguments() -> None:
     subject = parse("go:./my folder -- -port {port} -name 'a b'", {})
     assert (subject.target, subject.arguments) == ("./my folder", ("-port", "{port}", "-name", "a b"))
     assert parse("go:.", {}).arguments == ()
-    assert "FOLDER expected" in refused("go: -- -port {port}")
+    assert "go:FOLDER" in refused("go: -- -port {port}")
 
 
 def test_an_image_is_understood_although_it_cannot_be_started() -> None:

@@ -1,0 +1,212 @@
+"""Makes the load: sends requests on time (open) or one after the other (closed), and takes a sample of each.
+
+Runs in the callbacks of an event loop that it is given. What both models have in common is here: connections, time
+limits, the end; see models.py for the two.
+"""
+
+import socket
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.load import samples
+from harness.load.connection import Connection, Loop
+from harness.load.order import Target
+from harness.load.samples import Taken
+
+SECOND_NS = 1_000_000_000
+TICK_SECONDS = 0.02
+# After so many failures in a row, and so long without an answer, the extender is gone.
+GONE_FAILURES = 50
+GONE_SECONDS = 2.0
+PATIENCE_SECONDS = 20
+DEAD = frozenset((samples.REFUSED, samples.UNREACHABLE, samples.RESET, samples.CUT))
+
+
+@dataclass
+class Seen:
+    """What an engine can say besides its samples."""
+
+    ended: str = "complete"
+    unsent: int = 0
+    opened: int = 0
+    open_max: int = 0
+    binds_held: int = 0
+    cpu_seconds: float = 0.0
+    window_seconds: float = 0.0
+    subject_cpu_seconds: float | None = None
+    start_ns: int = 0
+
+
+@dataclass(frozen=True)
+class Part:
+    """What one worker does of a phase.
+
+    Args:
+        target: who is asked.
+        requests: what is sent, each with the number of its verb.
+        seconds: how long requests are started.
+        warmup_seconds: when the CPU's share begins to be counted.
+        offsets: when they are sent; None for a closed load.
+        share: the number of this worker's first request, and how many workers take turns.
+        schedulers: the numbers of this worker's schedulers of a closed load, and how many there are in all.
+        cycles: for each pod, the requests that a scheduler sends one after the other, and those beside them.
+        connections_max: how many may be open.
+        overflow: what becomes of a request that would need one more.
+        pids: the extender's processes.
+    """
+
+    target: Target
+    requests: Sequence[tuple[int, bytes]]
+    seconds: float
+    warmup_seconds: float
+    offsets: Sequence[float] | None = None
+    share: tuple[int, int] = (0, 1)
+    schedulers: tuple[Sequence[int], int] = ((), 1)
+    cycles: Sequence[tuple[Sequence[int], Sequence[int]]] = ()
+    connections_max: int = 1024
+    overflow: int = samples.OVERFLOW
+    pids: Sequence[int] = ()
+
+
+class Engine:
+    """What open and closed loads have in common: connections, time limits, the end."""
+
+    def __init__(self, loop: Loop, part: Part, finished: Callable[[], None]) -> None:
+        self.loop = loop
+        self.part = part
+        self.taken = Taken()
+        self.seen = Seen()
+        self._finished = finished
+        self._address = _resolved(part.target)
+        self._timeout_ns = int(part.target.timeout_seconds * SECOND_NS)
+        # In the order of sending, so that the first is the first to be late.
+        self._busy: dict[Connection, None] = {}
+        self._idle: list[Connection] = []
+        self._open = 0
+        self._stopped = False
+        self._failures = 0
+        self._answered_ns = 0
+        self._cpu: tuple[float, float | None, int] | None = None
+        self._ticker = loop.timer(TICK_SECONDS, repeat=TICK_SECONDS)
+        self.start_ns = self.end_ns = 0
+
+    def start(self) -> None:
+        """Begin; `finished` is called when all is over."""
+        self.start_ns = self.seen.start_ns = self._answered_ns = time.perf_counter_ns() + SECOND_NS // 50
+        self.end_ns = self.start_ns + int(self.part.seconds * SECOND_NS)
+        self._ticker.start(self._tick)
+        self.begin()
+
+    def begin(self) -> None:
+        """Send the first requests."""
+        raise NotImplementedError
+
+    def came(self, connection: Connection, outcome: int) -> None:
+        """React to the end of a request."""
+
+    def is_done(self) -> bool:
+        """Tell whether no further request will be started."""
+        raise NotImplementedError
+
+    def send(self, request: int, intended: int, now: int, owner: Any = None) -> bool:
+        """Send one request on an idle connection, or on a new one; False if there can be none."""
+        verb, data = self.part.requests[request]
+        if self._idle:
+            connection = self._idle.pop()
+        elif self._open >= self.part.connections_max:
+            self.taken.add(intended, now, max(now, intended + self._timeout_ns), verb, self.part.overflow, 0)
+            return False
+        else:
+            connection = Connection(self.loop, self._address, self._over, self._dropped)
+            self._open += 1
+            self.seen.opened += 1
+            self.seen.open_max = max(self.seen.open_max, self._open)
+        self._busy[connection] = None
+        connection.owner = owner
+        connection.send(data, verb, intended, now)
+        return True
+
+    def stop(self, reason: str) -> None:
+        """End at once; what is open is unanswered."""
+        if self._stopped:
+            return
+        self._stopped = True
+        self.seen.ended = reason
+        self._ticker.stop()
+        self._ticker.close()
+        now = time.perf_counter_ns()
+        for connection in list(self._busy):
+            if reason == "interrupted":
+                # Not given its time, it has not failed: nothing is known of it.
+                connection.close()
+            else:
+                connection.give_up(samples.UNANSWERED, max(now, connection.sent + self._timeout_ns))
+        for connection in self._idle:
+            connection.close()
+        self._idle.clear()
+        self._count_cpu(now)
+        self.closing()
+        self._finished()
+
+    def closing(self) -> None:
+        """Give up what a kind of engine holds."""
+
+    def _over(self, connection: Connection, outcome: int, status: int, now: int) -> None:
+        self._busy.pop(connection, None)
+        self.taken.add(connection.intended, connection.sent, now, connection.verb, outcome, status)
+        if connection.is_open:
+            self._idle.append(connection)
+        else:
+            self._open -= 1
+        if outcome in DEAD:
+            self._failures += 1
+        else:
+            self._failures = 0
+            if outcome <= samples.REPLY_ERROR:
+                self._answered_ns = now
+        if not self._stopped:
+            self.came(connection, outcome)
+
+    def _dropped(self, connection: Connection) -> None:
+        self._open -= 1
+        if connection in self._idle:
+            self._idle.remove(connection)
+
+    def _tick(self) -> None:
+        now = time.perf_counter_ns()
+        if self._cpu is None and now >= self.start_ns + self.part.warmup_seconds * SECOND_NS:
+            self._cpu = (time.process_time(), _cpu_of(self.part.pids), now)
+        limit = now - self._timeout_ns
+        while self._busy and (first := next(iter(self._busy))).sent < limit:
+            first.give_up(samples.TIMEOUT, now)
+        if self._failures >= GONE_FAILURES and now - self._answered_ns > GONE_SECONDS * SECOND_NS:
+            self.stop("gone")
+        elif (self.is_done() and not self._busy) or now > self.end_ns + self._timeout_ns + PATIENCE_SECONDS * SECOND_NS:
+            self.stop("complete")
+
+    def _count_cpu(self, now: int) -> None:
+        if self._cpu is None:
+            return
+        own, subject, since = self._cpu
+        self.seen.cpu_seconds = time.process_time() - own
+        # Waiting for the last answers is no work.
+        self.seen.window_seconds = max(min(now, self.end_ns) - since, 1) / SECOND_NS
+        after = _cpu_of(self.part.pids)
+        self.seen.subject_cpu_seconds = None if subject is None or after is None else after - subject
+
+
+def _resolved(target: Target) -> tuple[int, Any]:
+    family, _, _, _, place = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)[0]
+    return int(family), place
+
+
+def _cpu_of(pids: Sequence[int]) -> float | None:
+    """Return the CPU seconds of processes, which Linux tells by clocks of their own; None where it does not."""
+    if not pids:
+        return None
+    try:
+        return sum(time.clock_gettime((~pid << 3) | 2) for pid in pids)
+    except OSError:
+        return None

@@ -1,0 +1,233 @@
+"""Makes results of raw samples: percentiles, failures, and whether the generator was the bottleneck. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from harness.load import samples
+from harness.load.samples import OUTCOMES, VERBS, Samples
+from harness.record.load import LoadResult
+
+LAG_MS_MAX = 2.0
+LAG_SHARE_MAX = 0.1
+"""A p99 of the lag above both 2 ms and a tenth of the median latency is the generator's doing."""
+CPU_SHARE_MAX = 0.5
+"""A generator that is busy for more than half of the time queues requests inside itself."""
+NEAR_FLOOR = 2.0
+ENOUGH_FOR_P99 = 1000
+EPSILON_SECONDS = 1e-6
+ENDED_EARLY = ("died", "gone", "interrupted")
+MILLISECONDS = 1000.0
+
+
+@dataclass(frozen=True)
+class Case:
+    """What was asked for."""
+
+    subject: str
+    nodes: int
+    wire: str
+    model: str
+    schedulers: int | None
+    warmup_seconds: float
+    seconds: float
+    timeout_seconds: float
+    body_bytes: int
+    verbs: tuple[str, ...] = ("filter",)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What the generator brought home: samples of the extender and of the null server, and what its workers say."""
+
+    main: Samples
+    floor: Samples
+    workers: Sequence[dict[str, Any]]
+    floor_workers: Sequence[dict[str, Any]]
+    ended: str
+    notes: tuple[str, ...] = ()
+
+
+def results(case: Case, run: Run, segments: Sequence[tuple[float, float, float | None]]) -> list[LoadResult]:
+    """Return a result per segment of the schedule and verb."""
+    made = []
+    for begin, planned_end, rate in segments:
+        end = planned_end
+        intended = run.main["intended"]
+        # Only the first segment has anything to warm up.
+        first = max(begin, case.warmup_seconds)
+        if case.model == "closed" and len(run.main):
+            # Slow requests are awaited beyond the end.
+            end = max(end, float(intended.max()) + EPSILON_SECONDS)
+        if run.ended in ENDED_EARLY and len(run.main):
+            end = min(end, max(float(intended.max()), first) + EPSILON_SECONDS)
+        window = run.main.where(((intended >= first) | _stuck(case, run.main, first)) & (intended < end))
+        before = run.main.where((intended >= begin) & (intended < first))
+        # Also those of which nothing came: a generator that failed has results that say so.
+        verbs = [VERBS.index(verb) for verb in case.verbs]
+        for verb in verbs:
+            chosen = window.where(window["verb"] == verb)
+            share = None if rate is None else rate / len(verbs)
+            cut = int((before["verb"] == verb).sum())
+            made.append(_result(case, run, VERBS[verb], chosen, _Span(first, end, share, cut)))
+    return made
+
+
+def _stuck(case: Case, main: Samples, first: float) -> Any:
+    """Tell which requests of a closed load's warm-up kept a scheduler waiting beyond it: they are not cut off."""
+    return (case.model == "closed") & _among(main["outcome"], samples.WAITED) & (main["done"] > first)
+
+
+@dataclass(frozen=True)
+class _Span:
+    first: float
+    end: float
+    rate: float | None
+    cut: int
+
+    @property
+    def seconds(self) -> float:
+        return max(self.end - self.first, 1e-9)
+
+
+def _result(case: Case, run: Run, verb: str, chosen: Samples, span: _Span) -> LoadResult:
+    outcome = chosen["outcome"]
+    timed = chosen.where((outcome == samples.OK) | _among(outcome, samples.WAITED))
+    latency = _percentiles((timed["done"] - timed["intended"]) * MILLISECONDS)
+    service = _percentiles((timed["done"] - timed["send"]) * MILLISECONDS)
+    lag = _percentiles((chosen["send"] - chosen["intended"]) * MILLISECONDS)
+    floor_ok = run.floor.where(run.floor["outcome"] == samples.OK)
+    floor = _percentiles((floor_ok["done"] - floor_ok["intended"]) * MILLISECONDS)
+    answered = int((outcome == samples.OK).sum())
+    subject_cpu = _first(run.workers, "subject_cpu_seconds")
+    total = _in_window(run, case)
+    own_cpu = sum(worker["cpu_seconds"] for worker in run.workers)
+    # What is not sent to an extender that is gone does not count against the generator.
+    unsent = sum(worker["unsent"] for worker in run.workers)
+    busiest = max((worker["cpu_seconds"] / max(worker["window_seconds"], 1e-9) for worker in run.workers), default=0.0)
+    limits = _limits(case, chosen, latency, lag, busiest, 0 if run.ended in ENDED_EARLY else unsent)
+    return LoadResult(
+        subject=case.subject,
+        verb=verb,
+        nodes=case.nodes,
+        wire=case.wire,
+        model=case.model,
+        rate=span.rate,
+        requests=len(chosen),
+        errors=len(chosen) - answered,
+        **{f"{key}_ms": value for key, value in latency.items()},
+        **{f"service_{key}_ms": value for key, value in service.items() if key != "mean"},
+        lag_p50_ms=lag["p50"],
+        lag_p99_ms=lag["p99"],
+        generator_limited=bool(limits),
+        schedulers=case.schedulers,
+        achieved_rate=_rate(chosen, span),
+        warmup_seconds=case.warmup_seconds,
+        warmup_cut=span.cut,
+        seconds=span.seconds,
+        unsent=unsent,
+        error_kinds=_counted(outcome, OUTCOMES),
+        statuses={str(key): value for key, value in _counts(chosen["status"]).items() if key},
+        body_bytes=case.body_bytes,
+        timeout_seconds=case.timeout_seconds,
+        connections=sum(worker["opened"] for worker in run.workers),
+        cpu_ms_per_request=None if subject_cpu is None or not total else subject_cpu * MILLISECONDS / total,
+        generator_cpu=busiest,
+        generator_cpu_us_per_request=own_cpu * 1e6 / total if total else None,
+        floor_p50_ms=floor["p50"],
+        floor_p99_ms=floor["p99"],
+        ended=run.ended,
+        notes=(*limits, *_remarks(run, latency, floor, len(timed)), *run.notes),
+        segment=(span.first, span.end),
+    )
+
+
+def _percentiles(values: Any) -> dict[str, Any]:
+    """Return what is asked of a distribution; each is a value that was seen, None if there was none."""
+    import numpy as np  # noqa: PLC0415 - only those who measure need it
+
+    if not len(values):
+        return dict.fromkeys(("p50", "p90", "p95", "p99", "max", "mean"))
+    points = np.percentile(values, (50, 90, 95, 99, 100), method="inverted_cdf")
+    return {
+        **dict(zip(("p50", "p90", "p95", "p99", "max"), map(float, points), strict=True)),
+        "mean": float(values.mean()),
+    }
+
+
+def _limits(
+    case: Case, chosen: Samples, latency: dict[str, Any], lag: dict[str, Any], busiest: float, unsent: int
+) -> list[str]:
+    """Return why the generator, and not the extender, shaped the figures; nothing if it did not."""
+    reasons = []
+    if case.model == "open" and lag["p99"] is not None:
+        bound = max(LAG_MS_MAX, LAG_SHARE_MAX * (latency["p50"] or 0.0))
+        if lag["p99"] > bound:
+            # Without figures: they stand in the table, and the same words of many results are told once.
+            reasons.append(
+                "generator-limited: requests left late; a p99 of the lag up to 2 ms or a tenth of p50 is fine"
+            )
+    # With one request in flight there is no queue that a busy generator could have.
+    if busiest > CPU_SHARE_MAX and not (case.model == "closed" and case.schedulers == 1):
+        reasons.append(
+            f"generator-limited: the generator used more than {CPU_SHARE_MAX:.0%} of a core; "
+            "use more --processes, or a lower rate"
+        )
+    if unsent:
+        reasons.append(f"generator-limited: {unsent} requests of the schedule were not sent before time was up")
+    if own := int(_among(chosen["outcome"], samples.OWN).sum()):
+        reasons.append(f"generator-limited: no file descriptors were left for {own} requests; raise `ulimit -n`")
+    return reasons
+
+
+def _remarks(run: Run, latency: dict[str, Any], floor: dict[str, Any], count: int) -> list[str]:
+    said = []
+    if run.ended in ENDED_EARLY:
+        answered = int((run.main["outcome"] <= samples.REPLY_ERROR).sum())
+        said.append(f"ended early ({run.ended}) after {answered} answers, those of the warm-up among them")
+    elif not len(run.main):
+        said.append("nothing was measured")
+    elif not count:
+        said.append("no request of the measured time was answered")
+    if latency["p50"] is not None and floor["p50"] is not None and latency["p50"] < NEAR_FLOOR * floor["p50"]:
+        said.append("near the floor: a server that does nothing takes more than half as long with this client")
+    if 0 < count < ENOUGH_FOR_P99:
+        said.append(f"fewer than {ENOUGH_FOR_P99} requests: p99 is a guess")
+    if held := sum(worker["binds_held"] for worker in run.workers):
+        said.append(f"a scheduler waited {held} times because too many binds were open; kube-scheduler would not")
+    return said
+
+
+def _rate(chosen: Samples, span: _Span) -> float:
+    """Return how many requests per second were answered; late answers stretch the time that it took."""
+    answered = chosen.where(chosen["outcome"] <= samples.REPLY_ERROR)
+    if not len(answered):
+        return 0.0
+    last = float(answered["done"].max())
+    return len(answered) / max(span.seconds, last - span.first)
+
+
+def _in_window(run: Run, case: Case) -> int:
+    """Return how many requests of all verbs were made while CPU time was counted."""
+    return int((run.main["intended"] >= case.warmup_seconds).sum())
+
+
+def _among(values: Any, wanted: Sequence[int]) -> Any:
+    import numpy as np  # noqa: PLC0415 - see above
+
+    return np.isin(values, wanted)
+
+
+def _counts(values: Any) -> dict[int, int]:
+    import numpy as np  # noqa: PLC0415 - see above
+
+    keys, counts = np.unique(values, return_counts=True)
+    return dict(zip(keys.astype(int).tolist(), counts.tolist(), strict=True))
+
+
+def _counted(outcomes: Any, names: Sequence[str]) -> dict[str, int]:
+    return {names[key]: count for key, count in _counts(outcomes).items() if key}
+
+
+def _first(workers: Sequence[dict[str, Any]], key: str) -> float | None:
+    return next((worker[key] for worker in workers if worker.get(key) is not None), None)

@@ -1,0 +1,125 @@
+"""Fixtures that measure extenders: under load, and one against another. They need no cluster."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from harness.errors import ExpectationFailed, InputError
+
+if TYPE_CHECKING:
+    from harness.extender.subject.parse import Subject
+    from harness.record.load import LoadResult
+    from harness.record.regress import Comparison, Regression
+
+# What a test calls a single one of; the options themselves take several.
+_SINGLE = {"verb": "verbs", "wire": "wires", "rate": "rates"}
+_SEVERAL = ("verbs", "nodes", "wires", "rates")
+
+
+@dataclass(frozen=True)
+class JudgedRegression:
+    """A comparison as a test sees it."""
+
+    result: "Regression"
+
+    @property
+    def verdict(self) -> str:
+        """Return PASS, REGRESSION or INCONCLUSIVE."""
+        return self.result.verdict
+
+    @property
+    def comparisons(self) -> "tuple[Comparison, ...]":
+        """Return what was compared, one by one."""
+        return self.result.comparisons
+
+    def assert_not_slower(self) -> None:
+        """Fail the test for a REGRESSION or a candidate that fails; skip it, with the reason, if it is INCONCLUSIVE."""
+        __tracebackhide__ = True  # the table tells more than our own lines
+        from harness.report.regress import regression_text  # noqa: PLC0415 - loaded only where it is used
+
+        if not self.result.ok:
+            raise ExpectationFailed(regression_text(self.result))
+        if self.result.verdict == "INCONCLUSIVE":
+            pytest.skip(regression_text(self.result))
+
+
+@pytest.fixture
+def load_test(request: pytest.FixtureRequest) -> "Callable[..., tuple[LoadResult, ...]]":
+    """A function that puts a subject under load and returns the results: `load_test("go:.", rate=100, seconds=5)`."""
+
+    def run(
+        subject: "str | None" = None, *, entry: Mapping[str, Any] | None = None, processes: int = 1, **options: Any
+    ) -> "tuple[LoadResult, ...]":
+        from harness.load.campaign import Options, carry_out  # noqa: PLC0415 - loaded only where it is used
+        from harness.load.generate import Scale  # noqa: PLC0415
+
+        chosen = Options(**_several({"seed": _seed(request), **options}))
+        record = carry_out([_subject(request, subject, entry)], chosen, Scale(processes=processes), _runs(request))
+        request.node.user_properties.append(("load", str(record.path)))
+        return record.results
+
+    return run
+
+
+@pytest.fixture
+def regress(request: pytest.FixtureRequest) -> Callable[..., JudgedRegression]:
+    """A function that compares a candidate with a base: `regress("go:.@main", "go:.").assert_not_slower()`."""
+
+    def run(
+        base: str, candidate: str | None = None, *, entry: Mapping[str, Any] | None = None, **options: Any
+    ) -> JudgedRegression:
+        from harness.load.regress.compare import Options, compare  # noqa: PLC0415 - loaded only where it is used
+        from harness.load.regress.keep import keep  # noqa: PLC0415
+        from harness.run import machine  # noqa: PLC0415
+
+        wire = {"wire": options.pop("wire")} if "wire" in options else {}
+        chosen = Options(**_several({"seed": _seed(request), **options}), **wire)
+        compared = compare(_subject(request, base, entry), _subject(request, candidate, entry), chosen)
+        facts = {"machine": machine.fingerprint(), "versions": machine.versions()}
+        result = keep(compared, _runs(request), facts)
+        request.node.user_properties.extend(_properties(result))
+        return JudgedRegression(result)
+
+    return run
+
+
+def _subject(request: pytest.FixtureRequest, text: str | None, entry: Mapping[str, Any] | None) -> "Subject":
+    from harness.extender.subject.parse import parse  # noqa: PLC0415 - loaded only where it is used
+
+    brought = request.config.getoption("--extender") or []
+    if text is None and len(brought) != 1:
+        raise InputError(f"{request.node.name}: no subject is named; give one with --extender ({len(brought)} seen)")
+    return parse(text if text is not None else brought[0], entry or {})
+
+
+def _several(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return options as they are meant: a single value where several may stand is one of them."""
+    renamed = {_SINGLE.get(name, name): value for name, value in options.items()}
+    return {
+        name: (value,) if name in _SEVERAL and not isinstance(value, list | tuple) else value
+        for name, value in renamed.items()
+    }
+
+
+def _properties(result: "Regression") -> list[tuple[str, object]]:
+    return [
+        (
+            f"{one.title}, {metric.metric}",
+            f"{metric.ratio} [{metric.low}, {metric.high}] n={one.pairs} mde={metric.mde}",
+        )
+        for one in result.comparisons
+        for metric in one.metrics
+    ]
+
+
+def _seed(request: pytest.FixtureRequest) -> int:
+    return int(request.config.getoption("--sched-seed"))
+
+
+def _runs(request: pytest.FixtureRequest) -> Path:
+    from harness.paths import runs_folder  # noqa: PLC0415 - loaded only where it is used
+
+    return Path(request.config.getoption("--sched-runs") or request.config.rootpath / runs_folder())

@@ -1,0 +1,143 @@
+"""Tables of a load for a terminal of a hundred columns; what the generator limited stands apart."""
+
+import textwrap
+from collections.abc import Iterable, Sequence
+
+from harness.record.load import Knee, LoadRecord, LoadResult
+from harness.report.text import table
+
+WIDTH = 100
+HEADERS = ("verb", "nodes", "load", "sent", "failed", "p50", "p95", "p99", "max", "service\np99", "lag\np99")
+KNEE_HEADERS = ("subject", "verb", "nodes", "p99 within", "highest rate", "ended by", "pods/s")
+SUBJECT_CHARACTERS_MAX = 60
+NAME_CHARACTERS_MAX = 24
+DIGITS = ((100, 0), (10, 1), (0, 2))
+
+
+def load_text(record: LoadRecord) -> str:
+    """Return what a person wants to know of a load."""
+    lines: list[str] = []
+    for subject in dict.fromkeys(result.subject for result in record.results):
+        mine = [result for result in record.results if result.subject == subject]
+        good = [result for result in mine if not result.generator_limited]
+        limited = [result for result in mine if result.generator_limited]
+        lines += [f"{shortened(subject)}: milliseconds from the intended start", *_table(good)]
+        if limited:
+            lines += ["", "limited by the generator, so not figures of the extender:", *_table(limited)]
+        lines += _floor(mine)
+        lines += ["", *_notes(mine)] if any(result.notes or result.error_kinds for result in mine) else []
+        lines.append("")
+    if record.knees:
+        lines += [knee_table(record.knees), ""]
+    lines += [line for warning in record.meta.get("warnings") or () for line in wrapped(f"warning: {warning}")]
+    if record.meta.get("status") not in ("complete", None):
+        lines.append(f"the load ended early: {record.meta['status']}")
+    return "\n".join([*lines, f"record: {record.path}"])
+
+
+def _table(results: Sequence[LoadResult]) -> list[str]:
+    if not results:
+        return ["  (nothing)"]
+    rows = [
+        [
+            result.verb,
+            f"{result.nodes} {result.wire}",
+            f"closed {result.schedulers}" if result.rate is None else _rate(result.rate),
+            result.requests,
+            result.errors,
+            *(
+                _milliseconds(value)
+                for value in (
+                    result.p50_ms,
+                    result.p95_ms,
+                    result.p99_ms,
+                    result.max_ms,
+                    result.service_p99_ms,
+                    result.lag_p99_ms if result.rate is not None else None,
+                )
+            ),
+        ]
+        for result in results
+    ]
+    return _aligned(rows).splitlines()
+
+
+def _aligned(rows: Sequence[Sequence[object]]) -> str:
+    """Return a table whose figures stand at the right; aligned at their points they would need more room."""
+    from tabulate import tabulate
+
+    sides = ["left"] * 3 + ["right"] * (len(HEADERS) - 3)
+    return tabulate(rows, HEADERS, tablefmt="simple", disable_numparse=True, colalign=sides)
+
+
+def _floor(results: Sequence[LoadResult]) -> list[str]:
+    floors = [result.floor_p50_ms for result in results if result.floor_p50_ms is not None]
+    cpu = [result.cpu_ms_per_request for result in results if result.cpu_ms_per_request is not None]
+    cut = max((result.warmup_seconds for result in results), default=0.0)
+    said = []
+    if floors:
+        said.append(f"a server that does nothing: p50 {_span(floors)} ms")
+    if cpu:
+        said.append(f"the extender's CPU: {_span(cpu)} ms per request")
+    said.append(f"warm-up of {cut:g} s cut off")
+    return wrapped("; ".join(said))
+
+
+def _notes(results: Iterable[LoadResult]) -> list[str]:
+    seen: dict[str, list[str]] = {}
+    for result in results:
+        where = f"{result.verb} {result.nodes} {result.wire}"
+        kinds = ", ".join(f"{count} {kind}" for kind, count in result.error_kinds.items())
+        codes = ", ".join(f"{count} with {code}" for code, count in result.statuses.items() if code != "200")
+        failures = [f"failed: {kinds}" + (f" ({codes})" if codes else "")] if kinds else []
+        for note in (*failures, *result.notes):
+            seen.setdefault(note, []).append(where)
+    lines = []
+    for note, places in seen.items():
+        distinct = list(dict.fromkeys(places))
+        where = distinct[0] if len(distinct) == 1 else f"{len(places)} results"
+        lines += wrapped(f"{where}: {note}")
+    return lines
+
+
+def knee_table(knees: Sequence[Knee]) -> str:
+    """Return what searches for the knee found."""
+    rows = [
+        [
+            shortened(knee.subject, NAME_CHARACTERS_MAX),
+            knee.verb,
+            f"{knee.nodes} {knee.wire}",
+            f"{knee.budget_ms:g} ms",
+            f"{knee.rate:.0f}/s" if knee.rate else "none",
+            knee.limited_by,
+            f"{knee.pods_per_second:.0f}" if knee.pods_per_second else "-",
+        ]
+        for knee in knees
+    ]
+    told = "pods/s: what one scheduler could reach, by the mean of its calls one after the other"
+    return f"{table(rows, KNEE_HEADERS)}\n{told}"
+
+
+def shortened(text: str, most: int = SUBJECT_CHARACTERS_MAX) -> str:
+    """Return a text with its middle left out if it is too long."""
+    return text if len(text) <= most else f"{text[: most // 2 - 1]}…{text[-(most // 2) :]}"
+
+
+def wrapped(text: str) -> list[str]:
+    """Return lines that fit."""
+    return textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def _rate(rate: float) -> str:
+    return f"{rate:.0f}/s" if rate >= DIGITS[1][0] else f"{rate:.2g}/s"
+
+
+def _milliseconds(value: float | None) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.{next(digits for least, digits in DIGITS if value >= least)}f}" if value >= 0 else f"{value:.2f}"
+
+
+def _span(values: Sequence[float]) -> str:
+    low, high = _milliseconds(min(values)), _milliseconds(max(values))
+    return low if low == high else f"{low} to {high}"

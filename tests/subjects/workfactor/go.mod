@@ -1,0 +1,3 @@
+module harness.test/workfactor
+
+go 1.21

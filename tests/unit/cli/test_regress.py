@@ -1,0 +1,93 @@
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from harness.extender.subject.program import program_of
+from tests.unit.cli.conftest import Harness
+
+WORK_FACTOR = Path(__file__).parents[2] / "subjects" / "workfactor"
+QUICK = ("--verb", "filter", "--nodes", 3, "--budget", 0.5, "--entry", "nodeCacheCapable=true")
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> str:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HARNESS_CACHE", str(tmp_path_factory.mktemp("cache")))
+        return shlex.quote(str(program_of(WORK_FACTOR)))
+
+
+def test_a_regression_ends_with_1_and_a_table_that_fits(harness: Harness, program: str, tmp_path: Path) -> None:
+    subjects = [f"cmd:{program} -port {{port}} -rounds 300 -factor {factor}" for factor in (1, 4)]
+    ended = harness("regress", *subjects, *QUICK, "--out", tmp_path / "runs")
+    assert ended.code == 1
+    assert ended.out.startswith("REGRESSION: ")
+    assert "cpu p50" in ended.out
+    rows = [line for line in ended.out.splitlines() if "p50" in line or "p9" in line or "---" in line]
+    assert max(map(len, rows)) <= 100
+    (record,) = (tmp_path / "runs").iterdir()
+    assert json.loads((record / "regress.json").read_text())["machine"]["cores"]
+    assert str(record) in ended.out
+
+
+def test_no_regression_ends_with_0(harness: Harness, program: str, tmp_path: Path) -> None:
+    subject = f"cmd:{program} -port {{port}} -rounds 100"
+    ended = harness("regress", subject, subject, *QUICK, "--tolerance", "50%", "--out", tmp_path, "--json")
+    assert ended.code == 0
+    document = json.loads(ended.out)
+    assert document["options"]["tolerance"] == 0.5
+    assert {one["metric"] for one in document["comparisons"][0]["metrics"]} >= {"cpu p50", "wall p50", "wall p99"}
+
+
+def test_a_candidate_that_fails_ends_with_1(harness: Harness, program: str, tmp_path: Path) -> None:
+    base, bad = (f"cmd:{program} -port {{port}} -rounds 10 -failing {share}" for share in (0, 0.5))
+    ended = harness("regress", base, bad, *QUICK, "--out", tmp_path)
+    assert ended.code == 1
+    assert "FAILED filter, 3 names" in ended.out
+    assert "candidate: a status other than 200" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("ref:pass-through", "ref:nothing"), "no reference"),
+        (("ref:pass-through", "ref:pass-through", "--tolerance", "much"), "a share such as 3% expected"),
+        (("ref:pass-through", "ref:pass-through", "--tolerance", "300%"), "0% to 100% expected"),
+        (("ref:pass-through", "ref:pass-through", "--budget", "0"), "budget"),
+        (("ref:pass-through", "ref:pass-through", "--verb", "score"), "'score' seen"),
+        (("ref:pass-through", "http://192.0.2.1:80/x", "--entry", "filterVerb=filter"), "--allow-remote"),
+        (("ref:pass-through", "go:.@nothing-like-it"), "no revision"),
+        (("ref:pass-through", "ref:pass-through", "--cassette", "nowhere"), "no record"),
+    ],
+)
+def test_bad_input_ends_with_2_and_a_reason(harness: Harness, arguments: tuple[str, ...], said: str) -> None:
+    ended = harness("regress", *arguments)
+    assert ended.code == 2
+    assert said in ended.err
+
+
+def test_a_base_that_does_not_start_ends_with_3(harness: Harness) -> None:
+    ended = harness(
+        "regress", "cmd:false {port}", "ref:pass-through", "--entry", "filterVerb=filter", "--wire", "names"
+    )
+    assert ended.code == 3
+    assert "ended before it answered" in ended.err
+
+
+def test_a_baseline_that_is_not_there_ends_with_2(harness: Harness, tmp_path: Path) -> None:
+    ended = harness("baseline", "check", tmp_path / "none.json", "ref:pass-through")
+    assert ended.code == 2
+    assert "make one with harness baseline save" in ended.err
+
+
+def test_a_baseline_is_saved_and_checked(harness: Harness, program: str, tmp_path: Path) -> None:
+    subject = f"cmd:{program} -port {{port}} -rounds 300"
+    file = tmp_path / "baseline.json"
+    ended = harness("baseline", "save", file, subject, *QUICK)
+    assert ended.code == 0
+    assert "times that of ref:pass-through" in ended.out
+    entry = ("--entry", "nodeCacheCapable=true", "--budget", 0.5, "--out", tmp_path / "runs")
+    ended = harness("baseline", "check", file, f"{subject} -factor 9", *entry)
+    assert ended.code == 1
+    assert ended.out.startswith("REGRESSION: ")

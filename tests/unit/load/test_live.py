@@ -1,0 +1,238 @@
+"""The generator itself, against extenders in every trouble; each ends in a result that says what happened."""
+
+import contextlib
+import shlex
+import signal
+import sys
+from pathlib import Path
+
+import numpy as np
+import orjson
+import psutil
+import pytest
+
+from harness.clock import wait_until
+from harness.extender.subject.parse import parse
+from harness.load.generate import Scale
+from harness.load.samples import OUTCOMES
+from harness.load.schedule import Plan
+from harness.process import Child, spawn
+from harness.record.load import read
+from tests.processes import PATIENCE_SECONDS, await_gone
+from tests.unit.load.given import ENTRY, ROOT, TROUBLE, loaded, trouble
+
+
+def test_a_closed_load_waits_for_its_answers(tmp_path: Path) -> None:
+    record = loaded(trouble("--delay-ms", "20"), tmp_path, schedulers=3, floor=True)
+    (one,) = record.results
+    assert (one.model, one.rate, one.errors, one.ended) == ("closed", None, 0, "complete")
+    # Three schedulers that wait 20 ms each cannot ask more often than this.
+    assert 5 <= one.requests <= 3 * 0.8 / 0.02 + 3
+    assert one.p50_ms is not None
+    assert one.p50_ms >= 20
+    assert one.connections == 3
+    assert one.cpu_ms_per_request is not None
+    assert one.floor_p50_ms is not None
+    assert one.floor_p50_ms < one.p50_ms
+
+
+def test_an_open_load_sends_on_time_however_slow_the_answers(tmp_path: Path) -> None:
+    record = loaded(trouble("--delay-ms", "300"), tmp_path, rates=(100.0,))
+    (one,) = record.results
+    columns = record.samples(one)
+    assert np.array_equal(columns["intended"].round(6), Plan("constant", (100.0,), 1.0).offsets().round(6))
+    assert one.requests == 80
+    assert one.errors == 0
+    # More at once than any pool of connections that waits for answers would have.
+    assert one.connections >= 25
+    assert one.p50_ms is not None
+    assert one.p50_ms >= 300
+
+
+def test_workers_share_the_schedule_without_loss(tmp_path: Path) -> None:
+    record = loaded(trouble(), tmp_path, processes=2, rates=(300.0,))
+    (one,) = record.results
+    assert one.ended == "complete"
+    assert len(record.meta["measurements"][0]["workers"]) == 2
+    columns = record.samples(one)
+    assert np.array_equal(columns["intended"].round(6), Plan("constant", (300.0,), 1.0).offsets().round(6))
+
+
+def test_a_cycle_filters_before_it_prioritizes_and_binds_beside(tmp_path: Path) -> None:
+    subject = trouble("--delay-ms", "20", prioritizeVerb="prioritize", weight=1, bindVerb="bind")
+    record = loaded(subject, tmp_path, verbs=("cycle",))
+    assert [one.verb for one in record.results] == ["filter", "prioritize", "bind"]
+    columns = record.samples(record.results[0])
+    names = np.array(record.meta["verbs"])[columns["verb"]]
+    sent = {verb: columns["send"][names == verb] for verb in ("filter", "prioritize", "bind")}
+    done = {verb: columns["done"][names == verb] for verb in ("filter", "prioritize", "bind")}
+    count = len(sent["bind"])
+    assert count > 3
+    assert (sent["prioritize"][:count] >= done["filter"][:count]).all()
+    assert (sent["bind"] >= done["prioritize"][:count]).all()
+    # The next pod does not wait for a bind.
+    later = min(count, len(sent["filter"]) - 1)
+    assert (sent["filter"][1 : later + 1] < done["bind"][:later]).all()
+
+
+def test_failed_requests_are_counted_by_kind(tmp_path: Path) -> None:
+    (status,) = loaded(trouble("--status-every", "20"), tmp_path, rates=(200.0,)).results
+    assert status.error_kinds == {"status": status.errors}
+    assert 5 <= status.errors <= 10
+    assert status.statuses["500"] == status.errors
+    (error,) = loaded(trouble("--error-every", "20"), tmp_path, rates=(200.0,)).results
+    assert error.error_kinds == {"reply-error": error.errors}
+    (garbage,) = loaded(trouble("--garbage"), tmp_path, rates=(50.0,)).results
+    assert garbage.error_kinds == {"not-http": garbage.requests}
+    assert garbage.p99_ms is None
+
+
+def test_an_extender_that_dies_is_told(tmp_path: Path) -> None:
+    record = loaded(trouble("--die-after", "40"), tmp_path, rates=(200.0,), seconds=1.5)
+    (one,) = record.results
+    assert one.ended == "died"
+    assert not any("generator" in note for note in one.notes if "left late" not in note)
+    assert any("out of luck" in note for note in one.notes)
+    assert set(one.error_kinds) <= {"refused", "reset", "cut"}
+    assert one.errors
+
+
+def test_an_extender_that_hangs_is_given_up_at_its_time_out(tmp_path: Path) -> None:
+    (one,) = loaded(trouble("--hang-after", "20", httpTimeout="400ms"), tmp_path, rates=(100.0,)).results
+    assert one.error_kinds == {"timeout": one.errors}
+    assert one.errors == one.requests
+    assert one.p50_ms is not None
+    assert one.p50_ms >= 400
+
+
+def test_leaked_connections_are_told(tmp_path: Path) -> None:
+    (one,) = loaded(trouble("--close", "--leak"), tmp_path, rates=(150.0,)).results
+    assert one.errors == 0
+    assert one.connections == 150
+    assert any("leaks them" in note for note in one.notes)
+
+
+def test_connections_that_are_closed_each_time_are_no_leak(tmp_path: Path) -> None:
+    (one,) = loaded(trouble("--close"), tmp_path, rates=(150.0,)).results
+    assert (one.errors, one.connections) == (0, 150)
+    assert not any("leaks them" in note for note in one.notes)
+
+
+def test_a_rate_that_nobody_reaches_ends_and_is_the_generators_limit(tmp_path: Path) -> None:
+    (one,) = loaded(trouble(), tmp_path, rates=(50_000.0,), seconds=1.0).results
+    assert one.generator_limited
+    assert one.ended == "complete"
+    assert one.requests + one.warmup_cut + one.unsent == 60_000
+
+
+def test_large_objects_arrive_whole(tmp_path: Path) -> None:
+    (one,) = loaded(trouble(), tmp_path, nodes=(400,), wires=("objects",), schedulers=2).results
+    assert one.body_bytes > 1_600_000
+    assert one.errors == 0
+    assert one.requests > 0
+
+
+def _command(out: Path, *options: str) -> list[str]:
+    subject = f"cmd:{sys.executable} {TROUBLE} --port {{port}} --delay-ms 5"
+    entry = ["--entry", "filterVerb=filter", "--entry", "nodeCacheCapable=true"]
+    load = ["load", subject, *entry, "--nodes", "10", "--out", str(out), *options]
+    return [sys.executable, "-m", "harness.cli.main", *load]
+
+
+def test_without_descriptors_the_generator_blames_itself(tmp_path: Path) -> None:
+    # Its one slow answer after the other needs more connections than there are.
+    out = tmp_path / "out"
+    command = [word.replace("--delay-ms 5", "--delay-ms 900") for word in _command(out, "--json")]
+    command += ["--rate", "100", "--duration", "0.8", "--warmup", "0.2"]
+    limited = ["sh", "-c", f"ulimit -n 64; exec {shlex.join(command)}"]
+    child = spawn("limited", limited, log=tmp_path / "log", cwd=ROOT)
+    _await_end(child)
+    (folder,) = out.iterdir()
+    (one,) = read(folder).results
+    assert one.generator_limited
+    assert one.error_kinds["no-descriptors"] == one.errors > 0
+    assert child.exit_code == 1
+
+
+def test_ctrl_c_keeps_what_was_measured_and_leaves_nothing(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    child = spawn(
+        "load", _command(out, "--rate", "100", "--duration", "60", "--warmup", "0"), log=tmp_path / "log", cwd=ROOT
+    )
+    process = psutil.Process(child.pid)
+    family: set[int] = set()
+
+    def is_loaded() -> bool:
+        every = process.children(recursive=True)
+        family.update(one.pid for one in every)
+        with contextlib.suppress(psutil.Error, StopIteration):
+            port = next(int(one.cmdline()[-3]) for one in every if str(TROUBLE) in one.cmdline()[1:2])
+            return any(
+                link.raddr and link.raddr.port == port
+                for one in every
+                if "locust" in one.cmdline()
+                for link in one.net_connections(kind="tcp")
+            )
+        return False
+
+    wait_until(is_loaded, what="a connection of the generator", timeout_seconds=PATIENCE_SECONDS * 2)
+    process.send_signal(signal.SIGINT)
+    _await_end(child)
+    assert child.exit_code == 130, (tmp_path / "log").read_text()
+    await_gone(family)
+    (folder,) = out.iterdir()
+    record = read(folder)
+    assert record.meta["status"] == "interrupted"
+    (one,) = record.results
+    assert one.ended == "interrupted"
+    assert one.requests >= 1
+
+
+def _await_end(child: Child) -> None:
+    try:
+        wait_until(child.ended.is_set, what=f"the end of {child.name}", timeout_seconds=PATIENCE_SECONDS * 3)
+    finally:
+        child.stop()
+
+
+def test_a_master_gathers_the_samples_of_its_workers(tmp_path: Path, two_ports: list[int]) -> None:
+    port, master = two_ports
+    server = spawn("server", [sys.executable, str(TROUBLE), "--port", str(port)], log=tmp_path / "server.log")
+    try:
+        url = f"http://127.0.0.1:{port}"
+        options = ["--entry", "filterVerb=filter", "--nodes", "10", "--rate", "200", "--duration", "1"]
+        options += ["--warmup", "0", "--processes", "2", "--port", str(master)]
+        base = [sys.executable, "-m", "harness.cli.main", "load", url, *options, "--out"]
+        roles = {"m": ["--master"], "w1": ["--worker", "127.0.0.1"], "w2": ["--worker", "127.0.0.1"]}
+        children = [
+            spawn(name, [*base, str(tmp_path / name), *role], log=tmp_path / f"{name}.log", cwd=ROOT)
+            for name, role in roles.items()
+        ]
+        for child in children:
+            _await_end(child)
+    finally:
+        server.stop()
+    (folder,) = (tmp_path / "m").iterdir()
+    record = read(folder)
+    (one,) = record.results
+    assert (one.ended, one.requests, one.errors) == ("complete", 200, 0), (tmp_path / "m.log").read_text()
+    outcomes = {OUTCOMES[code] for code in record.samples(one)["outcome"]}
+    assert outcomes == {"ok"}
+
+
+def test_a_record_can_be_recomputed(tmp_path: Path) -> None:
+    record = loaded(trouble("--delay-ms", "3"), tmp_path, rates=(200.0,))
+    (one,) = record.results
+    columns = record.samples(one)
+    chosen = (columns["intended"] >= one.segment[0]) & (columns["intended"] < one.segment[1])
+    latency = (columns["done"] - columns["intended"])[chosen] * 1000
+    assert np.percentile(latency, 99, method="inverted_cdf") == pytest.approx(one.p99_ms)
+    raw = orjson.loads((record.path / "load.json").read_bytes())
+    assert raw["outcomes"][0] == "ok"
+    assert raw["measurements"][0]["shape"]["plan"]["rates"] == [200.0]
+
+
+def test_locust_is_never_loaded_here() -> None:
+    _ = Scale()
+    _ = parse("ref:pass-through", ENTRY)
+    assert not {"locust", "gevent"} & set(sys.modules)
