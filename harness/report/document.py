@@ -1,0 +1,180 @@
+"""A report as values, in one language and before any format: sections of texts, tables and pictures. Pure.
+
+Sections are made of records, formats are made of sections; neither knows the other.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Cell = str | int | float | bool | None
+"""What a table holds: raw values. Only a format turns them into text."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Args:
+        key: its name in files, with the unit, the same in every language: `p99_ms`.
+        title: what a person reads, with the unit.
+        digits: how many digits after the point a person reads; None for whole numbers and texts.
+    """
+
+    key: str
+    title: str
+    digits: int | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of raw values; files get all of them, a page shows the first `shown` at once.
+
+    Args:
+        name: its name among all tables of the report, which is the name of its file.
+        marks: row number -> good, bad or warning, for rows that a reader should not miss.
+        filters: keys of columns that a page can be narrowed by.
+    """
+
+    name: str
+    title: str
+    columns: tuple[Column, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+    note: str = ""
+    shown: int = 50
+    marks: Mapping[int, str] = field(default_factory=dict)
+    filters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A chart.
+
+    Args:
+        name: its name among all pictures of the report, which is the name of its file.
+        title: what it shows, as a heading.
+        about: the same in a sentence with the figures that matter, for those who do not see it.
+        spec: Vega-Lite, without width where the page may choose it.
+    """
+
+    name: str
+    title: str
+    about: str
+    spec: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A list of short texts."""
+
+    items: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Callout:
+    """What nobody should overlook."""
+
+    level: Literal["good", "bad", "warning", "info"]
+    text: str
+
+
+@dataclass(frozen=True)
+class Code:
+    """Text as a machine wrote or reads it; `language` is yaml, json, console or empty."""
+
+    text: str
+    language: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Names and values in two columns."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Fold:
+    """What is shown when asked for."""
+
+    title: str
+    blocks: "tuple[Block, ...]"
+
+
+Block = Text | Listing | Callout | Code | Facts | Table | Picture | Fold
+
+
+@dataclass(frozen=True)
+class Section:
+    """A chapter. The short form of a report keeps sections that are `brief`, and folds the others."""
+
+    name: str
+    title: str
+    blocks: tuple[Block, ...]
+    brief: bool = False
+
+    def all_blocks(self) -> Iterator[Block]:
+        """Give every block, those in folds too."""
+        yield from _unfolded(self.blocks)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was judged, as continuous integration wants to see it.
+
+    Args:
+        group: what it belongs to, such as the run.
+        outcome: passed, failed, or skipped where nothing could be said.
+        facts: what stands beside it, such as a ratio.
+    """
+
+    group: str
+    name: str
+    outcome: Literal["passed", "failed", "skipped"]
+    message: str = ""
+    detail: str = ""
+    seconds: float = 0.0
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Document:
+    """A whole report.
+
+    Args:
+        sentence: the verdict in one sentence.
+        outcome: passed, failed, or unclear where nothing could be said.
+        sources: the records it was made of: their ids.
+        checks: everything that was judged.
+    """
+
+    title: str
+    sentence: str
+    outcome: Literal["passed", "failed", "unclear"]
+    language: str
+    sections: tuple[Section, ...]
+    sources: tuple[str, ...]
+    checks: tuple[Check, ...] = ()
+
+    def tables(self) -> list[Table]:
+        """Return all tables, in their order."""
+        return [block for section in self.sections for block in section.all_blocks() if isinstance(block, Table)]
+
+    def pictures(self) -> list[Picture]:
+        """Return all pictures, in their order."""
+        return [block for section in self.sections for block in section.all_blocks() if isinstance(block, Picture)]
+
+
+def _unfolded(blocks: tuple[Block, ...]) -> Iterator[Block]:
+    for block in blocks:
+        yield block
+        if isinstance(block, Fold):
+            yield from _unfolded(block.blocks)

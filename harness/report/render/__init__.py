@@ -1,0 +1,1 @@
+"""Formats of a report: a document in, files out. Pure: callers write them."""

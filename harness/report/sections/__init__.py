@@ -1,0 +1,1 @@
+"""Chapters of a report, made of records: one module each. Pure."""
