@@ -10,9 +10,11 @@ import click
 
 from harness.cli.bring import entry_option
 from harness.cli.options import json_option
+from harness.cluster.folder import folders
 from harness.errors import InputError
 from harness.extender.subject.parse import parse
-from harness.load.campaign import Options, carry_out
+from harness.kube import Kube
+from harness.load.campaign import ClusterNodes, Options, carry_out
 from harness.load.generate import LOOPBACK, MASTER_PORT, Scale
 from harness.load.schedule import KINDS, parse_rates
 from harness.load.sweep import KNEE_SECONDS
@@ -21,6 +23,7 @@ from harness.progress import bar, note
 from harness.record.call import CASSETTE
 from harness.record.find import resolve
 from harness.record.load import LoadRecord
+from harness.record.read import read
 from harness.run import machine
 from harness.run.brought import entry_keys
 
@@ -36,6 +39,7 @@ _SENT = (
     click.option("--wire", "wires", multiple=True, type=click.Choice(["names", "objects"]), help="Form of the nodes."),
     click.option("--node-kib", type=click.FloatRange(0, 64), default=4.0, show_default=True, help="Size of an object."),
     click.option("--cassette", metavar="FILE", help="Recorded requests: a cassette, a record that has one, or latest."),
+    click.option("--nodes-of", metavar="CLUSTER", help="Nodes of a cluster: its name (harness up) or kubeconfig."),
 )
 _HOW = (
     click.option("--rate", metavar="R", help="Open load: requests per second; FROM:TO for a ramp, R,R,… for steps."),
@@ -50,6 +54,7 @@ _HOW = (
     click.option("--duration", type=float, metavar="S", help="Seconds per measurement; 10, in a sweep 3."),
     click.option("--warmup", type=float, default=1.0, show_default=True, metavar="S", help="Seconds before that."),
     click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For every lot drawn."),
+    click.option("--in-situ", metavar="RUN", help="A run through the extender, to show what its scheduler waited for."),
 )
 _BY_WHOM = (
     click.option("--processes", type=int, default=1, show_default=True, help="Processes that make the load."),
@@ -89,6 +94,7 @@ def load(subjects: tuple[str, ...], entries: tuple[str, ...], out: Path | None, 
       harness load 'cmd:./my-extender {port}' --rate 100:2000 --schedule ramp
       harness load ref:lucky go:./my-extender --sweep --json
       harness load go:./my-extender --knee --budget 50
+      harness load go:./my-extender --cassette latest --in-situ latest
     """
     options, scale = _options(given), _scale(given)
     keys = entry_keys(entries).given()
@@ -117,7 +123,23 @@ def _options(given: Mapping[str, Any]) -> Options:
         seconds=seconds if given["duration"] is None else given["duration"],
         warmup_seconds=given["warmup"],
         cassette=_found(given["cassette"]) if given["cassette"] else None,
+        cluster=_nodes_of(given["nodes_of"]) if given["nodes_of"] else None,
+        in_situ=read(resolve(given["in_situ"], runs_folder())) if given["in_situ"] else None,
     )
+
+
+def _nodes_of(name: str) -> ClusterNodes:
+    """Return the nodes of the cluster that a name or a kubeconfig means."""
+    up = {folder.name: folder.facts().get("kubeconfig") for folder in folders()}
+    file = Path(up.get(name) or name)
+    if not file.is_file():
+        known = f"up are {', '.join(sorted(up))}" if up else "none is up"
+        raise InputError(f"--nodes-of {name}: no cluster of that name, and no kubeconfig; {known}")
+    kube = Kube.connect(file)
+    try:
+        return ClusterNodes(f"cluster {name}" if name in up else file.name, tuple(kube.items("/api/v1/nodes")))
+    finally:
+        kube.close()
 
 
 def _scale(given: Mapping[str, Any]) -> Scale:
@@ -169,6 +191,7 @@ def _json(record: LoadRecord) -> str:
         "warnings": record.meta.get("warnings", []),
         "results": [result.to_json() for result in record.results],
         "knees": [knee.to_json() for knee in record.knees],
+        "in_situ": record.meta.get("in_situ", []),
     }
     return json.dumps(document, indent=2)
 

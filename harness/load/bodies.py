@@ -89,12 +89,29 @@ def made_up(nodes: int, wire: str, verbs: Sequence[str], *, node_kib: float = NO
             f"at most {most} nodes of that size"
         )
     listed = requests.nodes(nodes, kib_each=node_kib if wire == "objects" else 0)
+    told = f"{nodes} nodes" + (f" of {node_kib:g} KiB" if wire == "objects" else "")
+    return _corpus(listed, wire, verbs, told)
+
+
+def about(nodes: Sequence[Mapping[str, Any]], wire: str, verbs: Sequence[str], source: str) -> Corpus:
+    """Return bodies about nodes of a cluster, as its API server gives them.
+
+    Raises:
+        InputError: there are none, or they are more than kube-scheduler could send.
+    """
+    if not nodes:
+        raise InputError(f"{source}: it has no nodes; add some first")
+    if wire == "objects" and sum(len(requests.encoded(node)) for node in nodes) > BODY_BYTES_MAX:
+        raise InputError(f"{source}: its {len(nodes)} nodes make a body above {BODY_BYTES_MAX >> 20} MiB")
+    return _corpus(nodes, wire, verbs, f"{len(nodes)} nodes of {source}")
+
+
+def _corpus(listed: Sequence[Mapping[str, Any]], wire: str, verbs: Sequence[str], told: str) -> Corpus:
     first = [_body(verb, 0, listed, wire) for verb in verbs]
     size = sum(len(body.data) for body in first)
     pods = max(PODS_MIN, min(PODS_MAX, CORPUS_BYTES_MAX // size))
     bodies = [*first, *(_body(verb, pod, listed, wire) for pod in range(1, pods) for verb in verbs)]
-    source = f"{pods} made-up pods, {nodes} nodes" + (f" of {node_kib:g} KiB" if wire == "objects" else "")
-    return Corpus(tuple(bodies), nodes, wire, source)
+    return Corpus(tuple(bodies), len(listed), wire, f"{pods} made-up pods, {told}")
 
 
 def _pod(number: int) -> dict[str, Any]:

@@ -9,7 +9,8 @@ from typing import Any
 from harness.errors import InputError
 from harness.extender.entry import VERBS
 from harness.extender.subject.parse import Subject
-from harness.load.bodies import NODE_KIB, WIRES, Corpus, made_up, recorded
+from harness.load import insitu
+from harness.load.bodies import NODE_KIB, WIRES, Corpus, about, made_up, recorded
 from harness.load.generate import Scale
 from harness.load.keep import LoadWriter
 from harness.load.measure import Run
@@ -17,9 +18,18 @@ from harness.load.schedule import Plan
 from harness.load.session import PROCESSES_MAX, Loaded, Shape, is_loopback, loading, refuse_remote
 from harness.load.sweep import KNEE_SECONDS, NODES, find_knee, sizes
 from harness.record.load import LoadRecord, LoadResult, read
+from harness.record.model import Record
 
 ENDINGS = ("interrupted", "deadline", "worker-lost", "generator-failed")
 """What ends the whole load and not only a measurement, worst last."""
+
+
+@dataclass(frozen=True)
+class ClusterNodes:
+    """Nodes as the API server of a cluster gives them; `source` is what people call it."""
+
+    source: str
+    nodes: tuple[Mapping[str, Any], ...]
 
 
 @dataclass(frozen=True)
@@ -38,6 +48,8 @@ class Options:
         knee: search the highest rate within `budget_ms`.
         node_kib: how large a made-up node is.
         cassette: recorded requests instead of made-up ones.
+        cluster: the nodes of a cluster instead of made-up ones.
+        in_situ: a run through the extenders; what its scheduler waited for is kept beside the results.
     """
 
     verbs: tuple[str, ...] = ("filter",)
@@ -54,6 +66,8 @@ class Options:
     knee_seconds: float = KNEE_SECONDS
     node_kib: float = NODE_KIB
     cassette: Path | None = None
+    cluster: ClusterNodes | None = None
+    in_situ: Record | None = None
     seed: int = 0
     allow_remote: bool = False
     floor: bool = True
@@ -96,8 +110,10 @@ def carry_out(
     check(subjects, options, scale)
     title = subjects[0].name if len(subjects) == 1 else f"{len(subjects)}-subjects"
     inputs = {"subjects": [one.text for one in subjects], **_inputs(options), "scale": asdict(scale)}
-    writer = LoadWriter(out, title, {**facts(), "inputs": inputs})
-    warnings: list[str] = []
+    run = options.in_situ
+    seen = insitu.rows(run) if run else []
+    writer = LoadWriter(out, title, {**facts(), "inputs": inputs, "in_situ": seen})
+    warnings = insitu.doubts(run, [one.text for one in subjects]) if run else []
     status = "failed"
     try:
         status = _measure_all(subjects, options, scale, writer, _Report(report, warnings))
@@ -128,6 +144,8 @@ def check(subjects: Sequence[Subject], options: Options, scale: Scale) -> None:
         raise InputError(
             "--cassette: its requests have their own nodes and wire; leave --nodes, --wire and --sweep out"
         )
+    if options.cluster is not None and (options.nodes or options.cassette):
+        raise InputError(f"{options.cluster.source}: it has its own nodes; leave --nodes and --cassette out")
 
 
 def _check_distributed(subjects: Sequence[Subject], options: Options, scale: Scale) -> None:
@@ -217,10 +235,15 @@ def _corpora(loaded: Loaded, options: Options) -> Iterator[Corpus]:
         return
     own = "names" if loaded.entry.node_cache_capable else "objects"
     wires = options.wires or (WIRES if options.sweep else (own,))
-    for count, wire in sizes(options.nodes or (NODES if options.sweep else (100,)), wires):
+    there = options.cluster
+    counts = (len(there.nodes),) if there else options.nodes or (NODES if options.sweep else (100,))
+    for count, wire in sizes(counts, wires):
         # Said to the extender's judge too: it is asked in the mode that is measured.
         loaded.entry = replace(loaded.entry, node_cache_capable=wire == "names")
-        yield made_up(count, wire, verbs, node_kib=options.node_kib)
+        if there:
+            yield about(there.nodes, wire, verbs, there.source)
+        else:
+            yield made_up(count, wire, verbs, node_kib=options.node_kib)
 
 
 def _shape(shape: Shape) -> dict[str, Any]:
@@ -234,4 +257,9 @@ def _shape(shape: Shape) -> dict[str, Any]:
 
 
 def _inputs(options: Options) -> dict[str, Any]:
-    return {**asdict(options), "cassette": str(options.cassette) if options.cassette else None}
+    named = {
+        "cassette": str(options.cassette) if options.cassette else None,
+        "cluster": options.cluster.source if options.cluster else None,
+        "in_situ": options.in_situ.meta.id if options.in_situ else None,
+    }
+    return {**asdict(replace(options, cluster=None, in_situ=None)), **named}

@@ -93,11 +93,11 @@ class _Span:
 def _result(case: Case, run: Run, verb: str, chosen: Samples, span: _Span) -> LoadResult:
     outcome = chosen["outcome"]
     timed = chosen.where((outcome == samples.OK) | _among(outcome, samples.WAITED))
-    latency = _percentiles((timed["done"] - timed["intended"]) * MILLISECONDS)
-    service = _percentiles((timed["done"] - timed["send"]) * MILLISECONDS)
-    lag = _percentiles((chosen["send"] - chosen["intended"]) * MILLISECONDS)
+    latency = percentiles((timed["done"] - timed["intended"]) * MILLISECONDS)
+    service = percentiles((timed["done"] - timed["send"]) * MILLISECONDS)
+    lag = percentiles((chosen["send"] - chosen["intended"]) * MILLISECONDS)
     floor_ok = run.floor.where(run.floor["outcome"] == samples.OK)
-    floor = _percentiles((floor_ok["done"] - floor_ok["intended"]) * MILLISECONDS)
+    floor = percentiles((floor_ok["done"] - floor_ok["intended"]) * MILLISECONDS)
     answered = int((outcome == samples.OK).sum())
     subject_cpu = _first(run.workers, "subject_cpu_seconds")
     total = _in_window(run, case)
@@ -142,7 +142,7 @@ def _result(case: Case, run: Run, verb: str, chosen: Samples, span: _Span) -> Lo
     )
 
 
-def _percentiles(values: Any) -> dict[str, Any]:
+def percentiles(values: Any) -> dict[str, Any]:
     """Return what is asked of a distribution; each is a value that was seen, None if there was none."""
     import numpy as np  # noqa: PLC0415 - only those who measure need it
 

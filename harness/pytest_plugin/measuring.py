@@ -59,6 +59,9 @@ def load_test(request: pytest.FixtureRequest) -> "Callable[..., tuple[LoadResult
         chosen = Options(**_several({"seed": _seed(request), **options}))
         record = carry_out([_subject(request, subject, entry)], chosen, Scale(processes=processes), _runs(request))
         request.node.user_properties.append(("load", str(record.path)))
+        if record.meta["status"] == "interrupted":
+            # What was measured is kept; the session ends as it would anywhere else.
+            raise KeyboardInterrupt
         return record.results
 
     return run

@@ -1,7 +1,8 @@
 """Tables of a load for a terminal of a hundred columns; what the generator limited stands apart."""
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from harness.record.load import Knee, LoadRecord, LoadResult
 from harness.report.text import table
@@ -9,6 +10,7 @@ from harness.report.text import table
 WIDTH = 100
 HEADERS = ("verb", "nodes", "load", "sent", "failed", "p50", "p95", "p99", "max", "service\np99", "lag\np99")
 KNEE_HEADERS = ("subject", "verb", "nodes", "p99 within", "highest rate", "ended by", "pods/s")
+IN_SITU_HEADERS = ("subject", "verb", "nodes", "calls", "failed", "p50", "p90", "p95", "p99", "max")
 SUBJECT_CHARACTERS_MAX = 60
 NAME_CHARACTERS_MAX = 24
 DIGITS = ((100, 0), (10, 1), (0, 2))
@@ -29,6 +31,8 @@ def load_text(record: LoadRecord) -> str:
         lines.append("")
     if record.knees:
         lines += [knee_table(record.knees), ""]
+    if seen := record.meta.get("in_situ"):
+        lines += [in_situ_table(seen), ""]
     lines += [line for warning in record.meta.get("warnings") or () for line in wrapped(f"warning: {warning}")]
     if record.meta.get("status") not in ("complete", None):
         lines.append(f"the load ended early: {record.meta['status']}")
@@ -59,15 +63,15 @@ def _table(results: Sequence[LoadResult]) -> list[str]:
         ]
         for result in results
     ]
-    return _aligned(rows).splitlines()
+    return _aligned(rows, HEADERS, 3).splitlines()
 
 
-def _aligned(rows: Sequence[Sequence[object]]) -> str:
+def _aligned(rows: Sequence[Sequence[object]], headers: Sequence[str], texts: int) -> str:
     """Return a table whose figures stand at the right; aligned at their points they would need more room."""
     from tabulate import tabulate
 
-    sides = ["left"] * 3 + ["right"] * (len(HEADERS) - 3)
-    return tabulate(rows, HEADERS, tablefmt="simple", disable_numparse=True, colalign=sides)
+    sides = ["left"] * texts + ["right"] * (len(headers) - texts)
+    return tabulate(rows, headers, tablefmt="simple", disable_numparse=True, colalign=sides)
 
 
 def _floor(results: Sequence[LoadResult]) -> list[str]:
@@ -116,6 +120,23 @@ def knee_table(knees: Sequence[Knee]) -> str:
     ]
     told = "pods/s: what one scheduler could reach, by the mean of its calls one after the other"
     return f"{table(rows, KNEE_HEADERS)}\n{told}"
+
+
+def in_situ_table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return what schedulers waited for in a real run."""
+    cells = [
+        [
+            shortened(row["subject"], NAME_CHARACTERS_MAX),
+            row["verb"],
+            "-" if row["nodes"] is None else row["nodes"],
+            row["calls"],
+            row["failed"],
+            *(_milliseconds(row[key]) for key in ("p50_ms", "p90_ms", "p95_ms", "p99_ms", "max_ms")),
+        ]
+        for row in rows
+    ]
+    told = f"in situ, in milliseconds at the tap of {rows[0]['record']}"
+    return f"{told}\n{_aligned(cells, IN_SITU_HEADERS, 2)}"
 
 
 def shortened(text: str, most: int = SUBJECT_CHARACTERS_MAX) -> str:

@@ -6,7 +6,7 @@ import pytest
 from harness.errors import InputError
 from harness.extender.cassette.file import CassetteCall, CassetteWriter
 from harness.extender.entry import Entry
-from harness.load.bodies import made_up, recorded
+from harness.load.bodies import about, made_up, recorded
 
 VERBS = ("filter", "prioritize", "bind")
 
@@ -95,3 +95,14 @@ def test_recorded_requests_keep_a_pods_calls_together(tmp_path: Path) -> None:
 def test_a_cassette_without_anything_to_send_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="nothing in it can be sent for filter"):
         recorded(_cassette(tmp_path / "c.jsonl.zst"), ("filter",))
+
+
+def test_nodes_of_a_cluster_are_sent_as_they_are() -> None:
+    nodes = [{"metadata": {"name": f"real-{number}", "labels": {"zone": "a"}}} for number in range(3)]
+    corpus = about(nodes, "objects", ("filter",), "cluster mine")
+    assert orjson.loads(corpus.bodies[0].data)["Nodes"]["items"] == nodes
+    assert (corpus.nodes, corpus.source) == (3, "64 made-up pods, 3 nodes of cluster mine")
+    names = orjson.loads(about(nodes, "names", ("filter",), "cluster mine").bodies[0].data)
+    assert (names["NodeNames"], names["Nodes"]) == (["real-0", "real-1", "real-2"], None)
+    with pytest.raises(InputError, match="cluster mine: it has no nodes"):
+        about([], "names", ("filter",), "cluster mine")

@@ -42,6 +42,8 @@ def harness(*arguments: str) -> int:
         (["ref:pass-through", "--knee", "--rate", "5"], "looks for the rate"),
         (["ref:pass-through", "--verb", "score"], "or cycle expected"),
         (["ref:pass-through", "--cassette", "nothing-there"], "no record seen"),
+        (["ref:pass-through", "--in-situ", "nothing-there"], "no record seen"),
+        (["ref:pass-through", "--nodes-of", "nothing-there"], "no cluster of that name"),
         (["ref:pass-trough"], "did you mean"),
     ],
 )
