@@ -29,12 +29,13 @@ check: $(READY) ## lint, types, import rules, go vet
 	cd tap && ../$(BIN)/python -m harness.toolchain vet ./...
 	cd plugins/trace && ../../$(BIN)/python -m harness.toolchain vet ./...
 	cd tests/subjects/stranger && ../../../$(BIN)/python -m harness.toolchain vet ./...
+	cd tests/subjects/workfactor && ../../../$(BIN)/python -m harness.toolchain vet ./...
 
 fix: $(READY) ## repair what the linters can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(READY) ## measure start-up, verdict and reset beside kwokctl; saves reports/bench/
+bench: $(READY) ## measure start-up beside kwokctl, the tap, the load generator and the regression gate; saves reports/bench/
 	$(BIN)/python -m bench
 
 # uv where it is installed, plain venv and pip otherwise; the same locked packages either way.
