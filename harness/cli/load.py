@@ -137,9 +137,10 @@ def _nodes_of(name: str) -> ClusterNodes:
         raise InputError(f"--nodes-of {name}: no cluster of that name, and no kubeconfig; {known}")
     kube = Kube.connect(file)
     try:
-        return ClusterNodes(f"cluster {name}" if name in up else file.name, tuple(kube.items("/api/v1/nodes")))
+        nodes = tuple(kube.items("/api/v1/nodes"))
     finally:
         kube.close()
+    return ClusterNodes(f"cluster {name}", nodes, file) if name in up else ClusterNodes(file.name, nodes)
 
 
 def _scale(given: Mapping[str, Any]) -> Scale:

@@ -26,10 +26,15 @@ ENDINGS = ("interrupted", "deadline", "worker-lost", "generator-failed")
 
 @dataclass(frozen=True)
 class ClusterNodes:
-    """Nodes as the API server of a cluster gives them; `source` is what people call it."""
+    """Nodes as the API server of a cluster gives them.
+
+    `source` is what people call it. With `kubeconfig` the extenders may look into it, too: only if it is one of ours,
+    for in the user's own pods may matter.
+    """
 
     source: str
     nodes: tuple[Mapping[str, Any], ...]
+    kubeconfig: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -169,7 +174,12 @@ def _measure_all(
         report.show(f"{subject.text}: starting")
         folder = writer.path / "subjects" / str(number)
         with loading(
-            subject, folder, verbs=options.verbs, seed=options.seed, allow_remote=options.allow_remote
+            subject,
+            folder,
+            verbs=options.verbs,
+            seed=options.seed,
+            allow_remote=options.allow_remote,
+            kubeconfig=options.cluster.kubeconfig if options.cluster else None,
         ) as loaded:
             report.warnings.extend(loaded.notes)
             for corpus in _corpora(loaded, options):

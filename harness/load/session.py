@@ -175,16 +175,24 @@ class Loaded:
 
 @contextlib.contextmanager
 def loading(
-    subject: Subject, folder: Path, *, verbs: Sequence[str], seed: int, allow_remote: bool = False
+    subject: Subject,
+    folder: Path,
+    *,
+    verbs: Sequence[str],
+    seed: int,
+    allow_remote: bool = False,
+    kubeconfig: Path | None = None,
 ) -> Iterator[Loaded]:
     """Start an extender for measuring; it ends with the context. Its log goes into the folder.
+
+    With a kubeconfig it can look into that cluster.
 
     Raises:
         InputError: it is on another machine and that was not allowed, or speaks TLS.
         VariantError, BuildError, MissingToolError: it does not start.
     """
     refuse_remote(subject, allow_remote=allow_remote)
-    with started(subject, folder=folder, seed=seed, kubeconfig=None) as running:
+    with started(subject, folder=folder, seed=seed, kubeconfig=kubeconfig) as running:
         if urlsplit(running.url).scheme == "https":
             raise InputError(f"{subject.text}: load over TLS is not measured; offer plain HTTP on loopback for it")
         entry, notes = _entry(subject, running.url, verbs)

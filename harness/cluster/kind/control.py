@@ -18,7 +18,7 @@ from harness.cluster.kind.pods import NAMESPACE, OwnPods
 from harness.cluster.kind.python_image import python_image
 from harness.cluster.kind.running import PodScheduler, Watched, Where, taken_on
 from harness.cluster.kind.tools import docker
-from harness.errors import CommandError, VariantError
+from harness.errors import ClusterError, CommandError, VariantError
 from harness.kube import Kube, Object
 from harness.paths import cache_folder
 
@@ -41,6 +41,7 @@ class SchedulerRoom:
         self._token = token
         self._furnish = furnish
         self._stock = docker("exec", container, "cat", staticpod.MANIFEST)
+        self._written = False
         self.watched = Watched(pods)
 
     @property
@@ -61,8 +62,7 @@ class SchedulerRoom:
             with self._taken_on(STOCK, where, log, text) as scheduler:
                 yield scheduler
         finally:
-            with contextlib.suppress(CommandError):
-                self._write(self._stock)
+            self._put_back()
             (self._shared / name).unlink(missing_ok=True)
 
     @contextlib.contextmanager
@@ -72,8 +72,7 @@ class SchedulerRoom:
         try:
             yield
         finally:
-            with contextlib.suppress(CommandError):
-                self._write(self._stock)
+            self._put_back()
 
     @contextlib.contextmanager
     def deployed(self, name: str, config: str, container: deploy.Container, log: Path) -> Iterator[PodScheduler]:
@@ -109,6 +108,11 @@ class SchedulerRoom:
             finally:
                 self.watched.remove(name)
 
+    def _put_back(self) -> None:
+        # A cluster that is gone needs no scheduler any more.
+        with contextlib.suppress(CommandError, ClusterError):
+            self._replace(self._stock)
+
     def _replace(self, manifest: str) -> None:
         # Taken away first: a kubelet that finds it changed waits ten seconds and more before it looks again whether
         # the old pod has ended.
@@ -116,7 +120,11 @@ class SchedulerRoom:
         self._write(manifest)
 
     def _remove(self) -> None:
+        if self._written:
+            # One that goes before its pod was seen is taken for a change, too.
+            self._pods.wait(lambda pods: STOCK_POD in pods, "the start of kube-scheduler", GONE_SECONDS)
         docker("exec", self._container, "rm", "-f", staticpod.MANIFEST)
+        self._written = False
         self._pods.wait(lambda pods: STOCK_POD not in pods, "the end of kube-scheduler", GONE_SECONDS)
 
     def _write(self, manifest: str) -> None:
@@ -125,6 +133,7 @@ class SchedulerRoom:
         draft.write_text(manifest, encoding="utf-8")
         move = f"cp {MOUNT}/manifest.yaml /etc/kubernetes/draft && mv /etc/kubernetes/draft {staticpod.MANIFEST}"
         docker("exec", self._container, "sh", "-euc", move)
+        self._written = True
 
 
 def container_of(program: Program, load: Load, out: Callable[[str], str]) -> deploy.Container:
