@@ -20,6 +20,7 @@ from harness.cluster.kind.leader import Leader
 from harness.cluster.kind.pods import OwnPods
 from harness.cluster.kind.running import PodScheduler
 from harness.cluster.kind.serving import serving
+from harness.cluster.kind.tasks import Room, Tasks, tasks
 from harness.cluster.kind.workers import WorkerPool
 from harness.cluster.reset import Baseline
 from harness.kube import Kube, Object
@@ -118,6 +119,12 @@ class ClusterOnKind:
         self._parts.images.require(image)
         container = deploy.Container(image, env=env)
         return serving(self.kube, self.furnish, self._parts.leader.address, container, name, port)
+
+    def tasks(self, image: Image, seconds: float) -> AbstractContextManager[Tasks]:
+        """Run an image in pods that come to an end, on the control plane; they go with the context."""
+        self._parts.images.load(image, onto=self.leader)
+        room = Room(self.kube, self._parts.pods, self.furnish, self.leader, self._shared)
+        return tasks(room, image.reference, seconds)
 
     def cannot_call(self, address: str, port: int) -> str | None:
         """Say why the control plane's node cannot connect to a port of this machine."""

@@ -22,16 +22,18 @@ class Images:
         self._containers = containers
         self._there: set[str] = set()
 
-    def load(self, image: Image) -> None:
-        """Bring an image that was assembled here to every node.
+    def load(self, image: Image, *, onto: str | None = None) -> None:
+        """Bring an image that was assembled here to every node, or onto one of them.
 
         Raises:
             CommandError: a node does not take it.
         """
-        if image.reference not in self._there:
+        key = f"{image.reference} {onto}" if onto else image.reference
+        if self._there.isdisjoint((key, image.reference)):
+            only = ["--nodes", onto] if onto else []
             with progress.bar(f"Loading {image.reference}"):
-                run([str(self._program), "load", "image-archive", str(image.archive), "--name", self._cluster])
-            self._there.add(image.reference)
+                run([str(self._program), "load", "image-archive", str(image.archive), "--name", self._cluster, *only])
+            self._there.add(key)
 
     def require(self, name: str) -> None:
         """Bring an image to every node, unless they have it.

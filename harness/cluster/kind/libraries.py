@@ -1,5 +1,6 @@
 """Finds the shared libraries that programs and extension modules need, as the loader of this machine finds them."""
 
+import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
@@ -50,4 +51,5 @@ def _asked(files: Sequence[Path], *, one_by_one: bool) -> Iterator[tuple[str, Pa
         except CommandError as error:
             # It fails when any of the files is no dynamic one, and tells about the others all the same.
             said = error.output
-        yield from ((one["name"], Path(one["path"])) for one in _FOUND.finditer(said))
+        # Packages that bring libraries along look for them beside themselves: a/../b.
+        yield from ((one["name"], Path(os.path.normpath(one["path"]))) for one in _FOUND.finditer(said))

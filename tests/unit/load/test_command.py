@@ -6,6 +6,7 @@ import pytest
 
 from harness.cli.load import exit_code
 from harness.cli.main import main
+from harness.load.generate import Scale
 from harness.record.load import LoadRecord
 from harness.report.load import load_text
 from tests.unit.load.given import ENTRY, trouble
@@ -32,6 +33,12 @@ def harness(*arguments: str) -> int:
         (["http://127.0.0.1:9", "--master", "--worker", "127.0.0.1"], "one of them"),
         (["http://127.0.0.1:9", "--worker", "192.0.2.1"], "say --allow-remote"),
         (["ref:pass-through", "--master"], "runs already"),
+        (["http://127.0.0.1:9", "--bind", "127.0.0.1"], "where a --master listens"),
+        (["http://127.0.0.1:9", "--master", "--bind", "192.0.2.1"], "say --allow-remote"),
+        (["image:x", "--pods", "2", "--processes", "2"], "leave --processes"),
+        (["image:x", "ref:pass-through", "--pods", "2"], "one subject"),
+        (["ref:pass-through", "--pods", "2"], "pods load an image"),
+        (["ref:pass-through", "--keep-cluster"], "the cluster of --pods"),
         (["ref:pass-through", "--rate", "60000"], "at most 50000"),
         (["ref:pass-through", "--rate", "50000", "--duration", "500"], "at most 5000000"),
         (["ref:pass-through", "--duration", "601"], "at most 600 s"),
@@ -58,6 +65,29 @@ def test_bad_input_is_refused_before_anything_starts(
 def test_a_subject_that_nobody_answers_for_is_infrastructure(capsys: pytest.CaptureFixture[str]) -> None:
     assert harness("http://127.0.0.1:9") == 3
     assert "connection refused" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("options", "host"),
+    [
+        (["--master"], "127.0.0.1"),
+        (["--master", "--allow-remote"], "*"),
+        (["--master", "--allow-remote", "--bind", "192.0.2.9"], "192.0.2.9"),
+        (["--worker", "192.0.2.9", "--allow-remote"], "192.0.2.9"),
+    ],
+)
+def test_a_master_listens_to_others_only_where_that_is_allowed(
+    options: list[str], host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Scale] = []
+
+    def carry_out(subjects: object, options: object, scale: Scale, out: Path, **_: object) -> LoadRecord:
+        seen.append(scale)
+        return record(RESULT)
+
+    monkeypatch.setattr("harness.cli.load.carry_out", carry_out)
+    assert harness("http://127.0.0.1:9", *options) == 0
+    assert [scale.host for scale in seen] == [host]
 
 
 def test_the_json_has_what_programs_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

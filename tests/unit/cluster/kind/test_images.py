@@ -40,6 +40,17 @@ def test_an_image_that_was_assembled_here_is_loaded_once(programs: Programs) -> 
     ]
 
 
+def test_an_image_for_one_node_is_not_taken_for_one_on_all(programs: Programs) -> None:
+    there = images(programs)
+    image = Image("harness.local/x:1", Path("/images/x.tar"))
+    for onto in ("h-worker", "h-worker", None, "h-control-plane"):
+        there.load(image, onto=onto)
+    assert programs.said("kind") == [
+        "load image-archive /images/x.tar --name h --nodes h-worker",
+        "load image-archive /images/x.tar --name h",
+    ]
+
+
 def test_an_image_that_a_node_does_not_take_is_tried_again_next_time(programs: Programs) -> None:
     there = images(programs)
     programs.put("kind", {"*": "echo no space left >&2; exit 1"})
