@@ -29,9 +29,13 @@ def test_the_manifest_is_edited_and_put_back(sched_session: Session) -> None:
     live = sched_session.cluster.kube.request("GET", f"{PODS}/{STOCK_POD}")["spec"]["containers"][0]["command"]
     assert live == command_of(edited)
     sched_session.uninstall()
+    # As a run ends whose cluster is kept.
+    assert isinstance(sched_session.cluster, ClusterOnKind)
+    sched_session.cluster.give_back()
     restored = docker("exec", leader, "cat", staticpod.MANIFEST)
     assert not any(word.startswith("--config") for word in command_of(restored))
     assert "--leader-elect=true" in command_of(restored)
+    sched_session.cluster.reset()
 
 
 def test_the_tap_listens_at_the_gateway_only(sched_session: Session) -> None:

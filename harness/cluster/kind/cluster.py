@@ -104,6 +104,7 @@ class ClusterOnKind:
         """Empty it, and let every worker be the node that kind made, for whoever goes on with the cluster."""
         # What is left would count as the cluster's own when it is taken again.
         self.reset()
+        self._room.put_back()
         self._parts.pool.give_back()
 
     def furnish(self, objects: Sequence[Object]) -> AbstractContextManager[None]:
@@ -148,7 +149,7 @@ class ClusterOnKind:
                 deployed = room.deployed(_deployment(name), config, container, log)
                 scheduler = stack.enter_context(deployed)
                 if f"schedulerName: {DEFAULT_SCHEDULER}\n" in scheduler.config:
-                    stack.enter_context(room.without_stock())
+                    room.remove_stock()
                 yield scheduler
 
     def _image_for(self, program: Program | None, workload: Workload) -> str:

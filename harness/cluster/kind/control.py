@@ -41,7 +41,7 @@ class SchedulerRoom:
         self._token = token
         self._furnish = furnish
         self._stock = docker("exec", container, "cat", staticpod.MANIFEST)
-        self._written = False
+        self._missing = False
         self.watched = Watched(pods)
 
     @property
@@ -51,7 +51,7 @@ class SchedulerRoom:
 
     @contextlib.contextmanager
     def stock(self, config: str, log: Path) -> Iterator[PodScheduler]:
-        """Let the stock scheduler run with a configuration, and put its manifest back afterwards."""
+        """Let the stock scheduler run with a configuration; nothing is left of it afterwards, see `put_back`."""
         text = _with_kubeconfig(config, staticpod.KUBECONFIG)
         name = f"{STOCK}-{hashlib.sha256(text.encode()).hexdigest()[:12]}-{secrets.token_hex(2)}.yaml"
         (self._shared / name).write_text(text, encoding="utf-8")
@@ -62,17 +62,24 @@ class SchedulerRoom:
             with self._taken_on(STOCK, where, log, text) as scheduler:
                 yield scheduler
         finally:
-            self._put_back()
+            # A cluster that is gone has nothing to remove.
+            with contextlib.suppress(CommandError, ClusterError):
+                self.remove_stock()
             (self._shared / name).unlink(missing_ok=True)
 
-    @contextlib.contextmanager
-    def without_stock(self) -> Iterator[None]:
-        """Let the stock scheduler rest, for another one takes its pods."""
-        self._remove()
-        try:
-            yield
-        finally:
-            self._put_back()
+    def remove_stock(self) -> None:
+        """Let the stock scheduler rest, for another one takes its pods; see `put_back`."""
+        docker("exec", self._container, "rm", "-f", staticpod.MANIFEST)
+        self._missing = True
+        self._pods.wait(lambda pods: STOCK_POD not in pods, "the end of kube-scheduler", GONE_SECONDS)
+
+    def put_back(self) -> None:
+        """Let the stock scheduler run as kind made it, for whoever goes on with the cluster.
+
+        Not after every scheduler that took its place: the next one would have to wait for its start and its end.
+        """
+        if self._missing:
+            self._write(self._stock)
 
     @contextlib.contextmanager
     def deployed(self, name: str, config: str, container: deploy.Container, log: Path) -> Iterator[PodScheduler]:
@@ -88,6 +95,8 @@ class SchedulerRoom:
     @contextlib.contextmanager
     def as_manifest(self, name: str, config: str, workload: Workload, image: str, log: Path) -> Iterator[PodScheduler]:
         """Let a scheduler run as a manifest deploys it."""
+        # It stands beside the stock one.
+        self.put_back()
         start = secrets.token_hex(4)
         text = deploy.in_cluster(config)
         namespace = workload.item["metadata"].get("namespace", "default")
@@ -108,24 +117,11 @@ class SchedulerRoom:
             finally:
                 self.watched.remove(name)
 
-    def _put_back(self) -> None:
-        # A cluster that is gone needs no scheduler any more.
-        with contextlib.suppress(CommandError, ClusterError):
-            self._replace(self._stock)
-
     def _replace(self, manifest: str) -> None:
         # Taken away first: a kubelet that finds it changed waits ten seconds and more before it looks again whether
         # the old pod has ended.
-        self._remove()
+        self.remove_stock()
         self._write(manifest)
-
-    def _remove(self) -> None:
-        if self._written:
-            # One that goes before its pod was seen is taken for a change, too.
-            self._pods.wait(lambda pods: STOCK_POD in pods, "the start of kube-scheduler", GONE_SECONDS)
-        docker("exec", self._container, "rm", "-f", staticpod.MANIFEST)
-        self._written = False
-        self._pods.wait(lambda pods: STOCK_POD not in pods, "the end of kube-scheduler", GONE_SECONDS)
 
     def _write(self, manifest: str) -> None:
         # Written elsewhere and moved: the kubelet must never read half of it.
@@ -133,7 +129,7 @@ class SchedulerRoom:
         draft.write_text(manifest, encoding="utf-8")
         move = f"cp {MOUNT}/manifest.yaml /etc/kubernetes/draft && mv /etc/kubernetes/draft {staticpod.MANIFEST}"
         docker("exec", self._container, "sh", "-euc", move)
-        self._written = True
+        self._missing = False
 
 
 def container_of(program: Program, load: Load, out: Callable[[str], str]) -> deploy.Container:

@@ -3,7 +3,7 @@
 import contextlib
 import shlex
 import subprocess  # noqa: TID251 - pytest-kind raises its errors
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ LABEL = "io.x-k8s.kind.cluster"
 SHOWN_LINES = 30
 SETTLE_SECONDS = 0.5
 MAKERS_SECONDS = 5.0
+REMOVAL_TRIES, REMOVAL_SECONDS = 3, 2.0
 
 
 class Creation:
@@ -141,10 +142,23 @@ def delete(name: str) -> bool:
     for _ in range(2):
         left = docker("ps", "--all", "--quiet", f"--filter=label={LABEL}={name}").split()
         if left:
-            docker("rm", "--force", "--volumes", *left)
+            _remove(left)
             removed = True
             SYSTEM.pause(SETTLE_SECONDS)
     return removed
+
+
+def _remove(containers: Sequence[str]) -> None:
+    for tries_left in reversed(range(REMOVAL_TRIES)):
+        try:
+            docker("rm", "--force", "--volumes", *containers)
+        except CommandError:
+            # Docker gives up on a container whose processes take long to end, as they do on a busy machine.
+            if not tries_left:
+                raise
+            SYSTEM.pause(REMOVAL_SECONDS)
+        else:
+            return
 
 
 def _end_makers(name: str) -> None:
