@@ -9,10 +9,12 @@ from typing import Any, TypeVar
 import click
 
 from harness.cli.bring import entry_option
+from harness.cli.closing import close, report_option
 from harness.cli.options import json_option
+from harness.cluster.base import ClusterSpec, KindSpec
 from harness.cluster.folder import folders
 from harness.errors import InputError
-from harness.extender.subject.parse import parse
+from harness.extender.subject.parse import Subject, parse
 from harness.kube import Kube
 from harness.load.campaign import ClusterNodes, Options, carry_out
 from harness.load.generate import LOOPBACK, MASTER_PORT, Scale
@@ -29,6 +31,7 @@ from harness.run.brought import entry_keys
 
 INTERRUPTED = 130
 WEB_PORT = 8089
+EVERYWHERE = "*"
 SECONDS, SWEEP_SECONDS = 10.0, 3.0
 
 
@@ -60,8 +63,12 @@ _BY_WHOM = (
     click.option("--processes", type=int, default=1, show_default=True, help="Processes that make the load."),
     click.option("--master", is_flag=True, help="Let workers elsewhere make the load; --processes says how many."),
     click.option("--worker", metavar="HOST", help="Be a worker of the master at HOST; with the master's own options."),
+    click.option("--bind", metavar="ADDRESS", help="Where the master listens; loopback, or all with --allow-remote."),
     click.option("--port", type=click.IntRange(1, 65_535), default=MASTER_PORT, help="Of the master, or of the page."),
     click.option("--allow-remote", is_flag=True, help="Also load another machine; it must be yours."),
+    click.option("--pods", type=int, metavar="N", help="Let N pods of a kind cluster, and a master, make the load."),
+    click.option("--cluster-name", metavar="NAME", help="With --pods: the cluster; a random one unless told."),
+    click.option("--keep-cluster", is_flag=True, help="With --pods: leave the cluster there at the end."),
     click.option("--web", is_flag=True, help="Start and watch the load in locust's page; Ctrl-C ends it."),
 )
 
@@ -77,6 +84,7 @@ def _load_options(command: Command) -> Command:
 @entry_option
 @_load_options
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of records; reports/runs unless told.")
+@report_option
 @json_option
 def load(subjects: tuple[str, ...], entries: tuple[str, ...], out: Path | None, as_json: bool, **given: Any) -> int:
     """Put extenders under a scheduler's load and measure how long they take.
@@ -99,9 +107,13 @@ def load(subjects: tuple[str, ...], entries: tuple[str, ...], out: Path | None, 
     options, scale = _options(given), _scale(given)
     keys = entry_keys(entries).given()
     brought = [parse(text, keys) for text in subjects]
-    with bar("Load") as shown:
-        record = carry_out(brought, options, scale, out or runs_folder(), facts=_facts, report=shown.show)
+    if given["pods"] is not None:
+        record = _in_pods(brought, options, given, out or runs_folder())
+    else:
+        with bar("Load") as shown:
+            record = carry_out(brought, options, scale, out or runs_folder(), facts=_facts, report=shown.show)
     print(_json(record) if as_json else _text(record))
+    close([record.path], given["report_to"], as_json=as_json)
     return exit_code(record)
 
 
@@ -148,13 +160,32 @@ def _scale(given: Mapping[str, Any]) -> Scale:
     if master and worker:
         raise InputError("--master and --worker: one of them per process")
     role = "master" if master else "worker" if worker else "local"
+    if given["bind"] and not master:
+        raise InputError(f"--bind {given['bind']}: it says where a --master listens")
+    if given["pods"] is None and (given["cluster_name"] or given["keep_cluster"]):
+        raise InputError("--cluster-name and --keep-cluster are about the cluster of --pods N")
+    if given["pods"] is not None and (role != "local" or given["web"] or given["processes"] > 1):
+        raise InputError("--pods: each pod is one process; leave --processes, --master, --worker and --web out")
     page = None
     if given["web"]:
         if role != "local" or given["processes"] > 1:
             raise InputError("--web: it is for one process; leave --master, --worker and --processes out")
         page = WEB_PORT if port == MASTER_PORT else port
         note(f"locust's page: http://{LOOPBACK}:{page}; start the load there, Ctrl-C here ends it")
-    return Scale(given["processes"], role, worker or LOOPBACK, port, page)
+    here = given["bind"] or (EVERYWHERE if given["allow_remote"] else LOOPBACK)
+    return Scale(given["processes"], role, here if master else worker or LOOPBACK, port, page)
+
+
+def _in_pods(subjects: Sequence[Subject], options: Options, given: Mapping[str, Any], out: Path) -> LoadRecord:
+    from harness.cluster.kind.provider import KindProvider  # noqa: PLC0415 - only those with Docker need it
+    from harness.load.pods import carry_out_in_pods, check_pods  # noqa: PLC0415 - see above
+
+    if len(subjects) > 1:
+        raise InputError("--pods: one subject expected")
+    check_pods(subjects[0], options, given["pods"])
+    spec = ClusterSpec(name=given["cluster_name"], kind=KindSpec(workers=1, keep=given["keep_cluster"]))
+    with KindProvider().cluster(spec) as cluster, bar("Load") as shown:
+        return carry_out_in_pods(cluster, subjects[0], options, given["pods"], out, facts=_facts, report=shown.show)
 
 
 def _found(name: str) -> Path:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from harness.cli.bring import entry_option
+from harness.cli.closing import close, report_option
 from harness.cli.options import json_option
 from harness.errors import InputError
 from harness.extender.subject.parse import parse
@@ -71,6 +72,7 @@ seed_option = click.option("--seed", type=click.IntRange(0), default=0, show_def
 @click.option("--cassette", metavar="FILE", help="Bodies of a cassette, or of a record with one, instead of made-up.")
 @click.option("--allow-remote", is_flag=True, help="Also call a subject on another machine; it must be yours.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of records; reports/runs unless told.")
+@report_option
 @json_option
 def regress(
     base: str,
@@ -85,6 +87,7 @@ def regress(
     cassette: str | None,
     allow_remote: bool,
     out: Path | None,
+    report_to: Path | None,
     as_json: bool,
 ) -> int:
     """Decide whether CANDIDATE is slower than BASE; both are subjects.
@@ -99,8 +102,7 @@ def regress(
       harness regress ref:pass-through 'cmd:./my-extender {port}' --verb filter --nodes 100 --nodes 1000
       harness regress go:.@v1.2.0 go:. --cassette latest --json
     """
-    # Slow to load, and not needed for --help.
-    from harness.load.regress.compare import Options, compare  # noqa: PLC0415
+    from harness.load.regress.compare import Options, compare  # noqa: PLC0415 - slow, and not needed for --help
     from harness.load.regress.keep import keep  # noqa: PLC0415
     from harness.report.regress import regression_text  # noqa: PLC0415
 
@@ -120,6 +122,7 @@ def regress(
         compared = compare(parse(base, keys), parse(candidate, keys), options, advance=shown.advance)
     result = keep(compared, out or runs_folder(), facts(load_before))
     print(json.dumps(result.to_json(), indent=2) if as_json else regression_text(result))
+    close([result.path] if result.path else [], report_to, as_json=as_json)
     return 0 if result.ok else 1
 
 

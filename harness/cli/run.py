@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from harness.cli.bring import Own, bring_options
+from harness.cli.closing import close, report_option
 from harness.cli.options import ClusterChoice, cluster_options, json_option
 from harness.cli.plan import Failure, carry_out, choose, plan
 from harness.cluster.registry import provider as make_provider
@@ -29,6 +30,7 @@ from harness.scenario.model import Scenario
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For every random choice.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of records; reports/runs unless told.")
 @click.option("-v", "--verbose", is_flag=True, help="Show every verdict, not only rejected ones.")
+@report_option
 @bring_options
 @cluster_options
 @json_option
@@ -42,6 +44,7 @@ def run(
     seed: int,
     out: Path | None,
     verbose: bool,
+    report_to: Path | None,
     own: Own,
     choice: ClusterChoice,
     as_json: bool,
@@ -56,6 +59,7 @@ def run(
       harness run twenty-pause --size class --repeat 3
       harness run scenarios/drain scenarios/priority -v
       harness run --label lab --json
+      harness run twenty-pause --variant default --variant extender --report build/report
       harness run twenty-pause --cluster kind
       harness run twenty-pause --variant default --variant extender --extender ref:pass-through
       harness run twenty-pause --extender 'cmd:./my-extender {port}' --entry nodeCacheCapable=true
@@ -78,6 +82,7 @@ def run(
             if not as_json:
                 _show(result, verbose=verbose)
     _close(done, failures, len(runs), as_json=as_json)
+    close(_records(done, failures), report_to, as_json=as_json)
     return _exit_code(done, failures)
 
 
@@ -114,6 +119,12 @@ def _close(done: Sequence[RunSummary], failures: Sequence[Failure], planned: int
     untried = planned - len(done) - len(failures)
     left = f", {untried} were not tried after that" if untried else ""
     print(f"\n{held} of {planned} runs held{lost}{left}")
+
+
+def _records(done: Sequence[RunSummary], failures: Sequence[Failure]) -> list[Path]:
+    """Return everything that was recorded, also by runs that were cut short."""
+    cut_short = [failure.error.record for failure in failures if failure.error.record]
+    return [*(run.record.path for run in done), *cut_short]
 
 
 def _exit_code(done: Sequence[RunSummary], failures: Sequence[Failure]) -> int:

@@ -68,8 +68,13 @@ def why(record: Record, pod_name: str) -> str:
     return tell(record, pod_name).text()
 
 
-def tell(record: Record, pod_name: str) -> PodStory:
+def tell(record: Record, pod_name: str, *, calls: bool = True) -> PodStory:
     """Return the story of one pod.
+
+    Args:
+        record: where the pod was seen.
+        pod_name: its name, or `namespace/name`.
+        calls: tell also what extenders and plugins did, for which the whole cassette and trace are read.
 
     Raises:
         RecordError: no pod, or more than one, is meant by the name; lists the nearest.
@@ -81,8 +86,8 @@ def tell(record: Record, pod_name: str) -> PodStory:
         headline=_headline(record, pod),
         timeline=tuple(line for _, line in sorted(_timeline(pod), key=lambda one: one[0])),
         reasons=tuple(_reasons(record, pod)),
-        extenders=tuple(said_by_extenders(record, pod)),
-        plugins=tuple(done_by_plugins(record, pod)),
+        extenders=tuple(said_by_extenders(record, pod)) if calls else (),
+        plugins=tuple(done_by_plugins(record, pod)) if calls else (),
         preemption=tuple(_preemption(record, pod)),
         events=limited(
             [event_line(event) for event in latest_events(record.events_by_uid.get(pod.uid, ()))], _EVENTS_SHOWN_MAX

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from harness.errors import ExpectationFailed, InputError
+from harness.pytest_plugin.reporting import MEASURED
 
 if TYPE_CHECKING:
     from harness.extender.subject.parse import Subject
@@ -59,6 +60,7 @@ def load_test(request: pytest.FixtureRequest) -> "Callable[..., tuple[LoadResult
         chosen = Options(**_several({"seed": _seed(request), **options}))
         record = carry_out([_subject(request, subject, entry)], chosen, Scale(processes=processes), _runs(request))
         request.node.user_properties.append(("load", str(record.path)))
+        request.node.stash.setdefault(MEASURED, []).append(record.path)
         if record.meta["status"] == "interrupted":
             # What was measured is kept; the session ends as it would anywhere else.
             raise KeyboardInterrupt
@@ -84,6 +86,8 @@ def regress(request: pytest.FixtureRequest) -> Callable[..., JudgedRegression]:
         facts = {"machine": machine.fingerprint(), "versions": machine.versions()}
         result = keep(compared, _runs(request), facts)
         request.node.user_properties.extend(_properties(result))
+        if result.path:
+            request.node.stash.setdefault(MEASURED, []).append(result.path)
         return JudgedRegression(result)
 
     return run

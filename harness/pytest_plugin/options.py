@@ -1,10 +1,12 @@
 """The plugin's command line options and markers.
 
-Every option starts with --sched-, to get in nobody's way; --extender is typed too often for that, and what is asked of
-a kind or existing cluster is called as pytest-kind and "harness run" call it.
+Every option starts with --sched-, to get in nobody's way; --extender is typed too often for that, --report is called as
+everywhere in the harness, and what is asked of a kind or existing cluster as pytest-kind and "harness run" call it.
 """
 
 import pytest
+
+from harness.pytest_plugin.reporting import gather_records
 
 MARKERS = {
     "scenarios(path): the folder or file whose scenarios a test runs; the test's own folder unless told",
@@ -63,10 +65,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--sched-slow", action="store_true", help='Also scenarios and sizes labelled "slow".')
     group.addoption("--sched-seed", type=int, default=0, help="Seed of every random choice (default: %(default)s).")
     group.addoption("--sched-runs", default=None, metavar="DIR", help="Folder of records (default: reports/runs).")
+    group.addoption("--report", default=None, metavar="DIR", help="Write a report of all runs of the session.")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers."""
+    """Register the markers, and what writes a report."""
+    gather_records(config)
     for marker in sorted(MARKERS):
         config.addinivalue_line("markers", marker)
 

@@ -7,6 +7,7 @@ import pytest
 
 from harness.errors import HarnessError
 from harness.pytest_plugin.fixtures import RUNS
+from harness.pytest_plugin.reporting import MEASURED, attach
 
 SECTION = "scheduler harness"
 INFRASTRUCTURE = "harness_infrastructure"
@@ -18,6 +19,8 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Attach what the harness knows about every run of a failed test."""
     report = yield
+    records = [*(run.record.path for run in item.stash.get(RUNS, [])), *item.stash.get(MEASURED, [])]
+    attach(report, records, call.excinfo.value if call.excinfo else None)
     if report.failed:
         for run in item.stash.get(RUNS, []):
             from harness.report.text import run_text  # noqa: PLC0415 - only a failure needs it

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from harness.record.shape import checked
+
 EXTENDERS = "extenders.json"
 CASSETTE = "cassette.jsonl.zst"
 
@@ -84,6 +86,7 @@ class Extender:
 def calls(lines: Iterable[Mapping[str, Any]]) -> tuple[Call, ...]:
     """Build the calls of a record, in the order of their arrival."""
     built = [
-        Call(**{**line, "notices": tuple(Notice(**notice) for notice in line.get("notices", ()))}) for line in lines
+        Call(**{**line, "notices": tuple(checked(Notice(**notice)) for notice in line.get("notices", ()))})
+        for line in lines
     ]
     return tuple(sorted(built, key=lambda call: (call.t, call.seq)))

@@ -1,29 +1,40 @@
 """Finds a record by what a person would type: a path, an id, the beginning of an id, or `latest`."""
 
 import difflib
+from collections.abc import Sequence
 from pathlib import Path
 
+import orjson
+
 from harness.errors import RecordError
-from harness.record.read import read_meta
+from harness.record import load, regress
 
 LATEST = "latest"
+RUN = "run.json"
+ANY = (RUN, load.FILE, regress.FILE)
+"""The files that make a folder a record: of a run, a load, or a comparison of two extenders."""
 _SHOWN_MAX = 5
 # `20261116-053610` at the beginning of an id.
 _STAMP_CHARACTERS = 15
 
 
-def resolve(name: str, root: Path) -> Path:
-    """Return the folder of the record that `name` means; `root` holds all records.
+def resolve(name: str, root: Path, files: Sequence[str] = (RUN,)) -> Path:
+    """Return the folder of the record that `name` means.
+
+    Args:
+        name: a path, an id, the beginning of an id, or `latest`.
+        root: the folder of all records.
+        files: which records are meant, by the file that each has; those of runs unless told.
 
     Raises:
         RecordError: nothing fits, or more than one record does; the message lists the nearest.
     """
     given = Path(name)
-    if name and (given / "run.json").is_file():
+    if name and _is_record(given, files):
         return given
-    if given.name == "run.json" and given.is_file():
+    if given.name in files and given.is_file():
         return given.parent
-    known = ids(root)
+    known = ids(root, files)
     if not known:
         raise RecordError(f"{name}: no record seen under {root}; make one with `harness run`")
     if name == LATEST:
@@ -41,18 +52,38 @@ def resolve(name: str, root: Path) -> Path:
     raise RecordError(f"{name}: no such record under {root}; the nearest: {', '.join(nearest)}; or `{LATEST}`")
 
 
-def ids(root: Path) -> list[str]:
+def newest(count: int, root: Path, files: Sequence[str] = (RUN,)) -> list[Path]:
+    """Return the folders of the newest records under `root`, oldest first; fewer if there are fewer."""
+    return [root / one for one in ids(root, files)[-count:]]
+
+
+def ids(root: Path, files: Sequence[str] = (RUN,)) -> list[str]:
     """Return the ids of all records under `root`, oldest first."""
     if not root.is_dir():
         return []
-    return sorted(folder.name for folder in root.iterdir() if (folder / "run.json").is_file())
+    return sorted(folder.name for folder in root.iterdir() if _is_record(folder, files))
+
+
+def _is_record(folder: Path, files: Sequence[str]) -> bool:
+    return any((folder / file).is_file() for file in files)
 
 
 def _latest(known: list[str], root: Path) -> str:
-    """Return the newest id; ids of the same second are told apart by the start that their run.json states."""
+    """Return the newest id; ids of the same second are told apart by the start that the records state."""
     stamp = known[-1][:_STAMP_CHARACTERS]
     tied = [one for one in known if one.startswith(stamp)]
-    return tied[0] if len(tied) == 1 else max(tied, key=lambda one: (read_meta(root / one).started_at, one))
+    return tied[0] if len(tied) == 1 else max(tied, key=lambda one: (_started_at(root / one), one))
+
+
+def _started_at(folder: Path) -> str:
+    """Return when a record was begun, as it says itself; nothing if it is damaged."""
+    for file in ANY:
+        try:
+            value = orjson.loads((folder / file).read_bytes())
+            return str(value.get("started_at") or value.get("taken_at") or "")
+        except (OSError, ValueError, AttributeError):
+            continue
+    return ""
 
 
 def _listed(names: list[str]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from harness.errors import RecordError
+from harness.record.salvage import sound
 
 if TYPE_CHECKING:
     import numpy
@@ -164,8 +165,13 @@ class LoadRecord:
             raise RecordError(f"{file}: the samples cannot be read ({error}); measure again") from error
 
 
-def read(path: Path) -> LoadRecord:
+def read(path: Path, problems: list[str] | None = None) -> LoadRecord:
     """Read the record of a load from its folder.
+
+    Args:
+        path: the folder.
+        problems: where to put what is damaged, a sentence each, instead of raising an error: what can be read is then
+            returned.
 
     Raises:
         RecordError: there is none, it is damaged, or of an unknown format.
@@ -182,8 +188,8 @@ def read(path: Path) -> LoadRecord:
     if raw["format"] != FORMAT:
         raise RecordError(f"{file}: format {raw['format']!r} seen, {FORMAT} expected; use the harness that wrote it")
     try:
-        results = tuple(LoadResult.from_json(one) for one in raw["results"])
-        knees = tuple(Knee.from_json(one) for one in raw.get("knees") or ())
+        results = tuple(sound(raw["results"], LoadResult.from_json, FILE, problems))
+        knees = tuple(sound(raw.get("knees") or (), Knee.from_json, FILE, problems))
     except (TypeError, ValueError, KeyError) as error:
         raise RecordError(f"{file}: {error}; the record is damaged, measure again") from error
     meta = {key: value for key, value in raw.items() if key not in ("results", "knees")}

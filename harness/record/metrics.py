@@ -70,8 +70,9 @@ def read_metrics(record: Path, name: str) -> Metrics | None:
     return parse(text, str(file))
 
 
-# A scenario asks the same two pages about several metrics, and each page has thousands of lines.
-@functools.lru_cache(maxsize=4)
+# A scenario asks the same two pages about several metrics, a report those of all its runs in several chapters, and each
+# page has thousands of lines.
+@functools.lru_cache(maxsize=24)
 def parse(text: str, where: str = "metrics") -> Metrics:
     """Take pages apart.
 

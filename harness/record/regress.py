@@ -2,19 +2,21 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
 import orjson
 
 from harness.errors import RecordError
+from harness.record.salvage import sound
 
 Value = TypeVar("Value")
 
 FILE = "regress.json"
 PAIRS = "pairs"
 FORMAT = 1
+_META = ("id", "taken_at", "machine", "versions", "command")
 # Worst first.
 VERDICTS = ("REGRESSION", "INCONCLUSIVE", "PASS")
 
@@ -81,7 +83,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Regression:
-    """A whole comparison of two subjects, `options` being how it was made."""
+    """A whole comparison of two subjects: `options` is how it was made, `meta` has machine, versions and command."""
 
     base: str
     candidate: str
@@ -89,6 +91,7 @@ class Regression:
     comparisons: tuple[Comparison, ...]
     notes: tuple[str, ...] = ()
     path: Path | None = None
+    meta: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def verdict(self) -> str:
@@ -130,8 +133,13 @@ def comparison_from_json(value: Mapping[str, Any]) -> Comparison:
     return _known(Comparison, {**value, "metrics": metrics})
 
 
-def read(folder: Path) -> Regression:
+def read(folder: Path, problems: list[str] | None = None) -> Regression:
     """Read the comparison of a record.
+
+    Args:
+        folder: the record.
+        problems: where to put what is damaged, a sentence each, instead of raising an error: what can be read is then
+            returned.
 
     Raises:
         RecordError: there is none, or it is of a newer format.
@@ -141,9 +149,10 @@ def read(folder: Path) -> Regression:
         value = orjson.loads(path.read_bytes())
         if value["format"] > FORMAT:
             raise RecordError(f"{path}: format {value['format']} seen, at most {FORMAT} known; use a newer harness")
-        comparisons = tuple(map(comparison_from_json, value["comparisons"]))
+        comparisons = tuple(sound(value["comparisons"], comparison_from_json, FILE, problems))
         notes = tuple(value["notes"])
-        return Regression(value["base"], value["candidate"], value["options"], comparisons, notes, folder)
+        meta = {key: one for key, one in value.items() if key in _META}
+        return Regression(value["base"], value["candidate"], value["options"], comparisons, notes, folder, meta)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RecordError(f"{path}: no comparison can be read from it: {error}") from None
 

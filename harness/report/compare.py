@@ -1,66 +1,138 @@
 """Puts several runs into one table: per scenario, size and variant, how often it held and how long pods took."""
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from math import floor
+from statistics import median
+from typing import TypeVar
 
+from harness.errors import RecordError
 from harness.report.calls import share_of_attempts
 from harness.report.summary import RunSummary
 from harness.report.text import table
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 PERCENTILES = (50, 90, 99)
 HEADERS = ("scenario", "variant", "held", "run", "pend", "tries", "p50", "p90", "p99", "pods/s", "ext %", "cpu ms")
 LEGEND = """\
 (run, pend: pods that run or are pending; tries: scheduling attempts; p50 to p99: ms from a pod's creation to its
 binding; ext %: share of the attempts spent in extenders; cpu ms: of schedulers, extenders and taps per bound pod)"""
+_MS = 1000
+
+Value = TypeVar("Value")
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The runs of one scenario with one variant, together.
+
+    Args:
+        running: how many pods ran at the end, in each run.
+        attempts: what the schedulers of each run counted, None where they did not tell.
+        waits_ms: from creation to binding, as watched, of all pods of all runs; in order.
+        pods_per_second: the middle of the runs; None if no run tells. So are `extender_share` and `cpu_ms_per_pod`.
+    """
+
+    scenario: str
+    variant: str
+    held: int
+    running: tuple[int, ...]
+    pending: tuple[int, ...]
+    attempts: tuple[int | None, ...]
+    waits_ms: tuple[float, ...]
+    pods_per_second: float | None
+    extender_share: float | None
+    cpu_ms_per_pod: float | None
+
+    @property
+    def runs(self) -> int:
+        """How many runs there are."""
+        return len(self.running)
+
+    def wait_ms(self, percent: float) -> float | None:
+        """Return the time within which so many percent of the pods were bound, None if none was."""
+        return quantile(self.waits_ms, percent / 100)
+
+
+def compared(runs: Iterable[tuple[str, str, RunSummary]]) -> list[Compared]:
+    """Return one row per scenario and variant, repeats together; given with what each run is called."""
+    groups: dict[tuple[str, str], list[RunSummary]] = {}
+    for scenario, variant, run in runs:
+        groups.setdefault((scenario, variant), []).append(run)
+    return [_compared(*key, group) for key, group in groups.items()]
 
 
 def comparison_text(runs: Sequence[RunSummary]) -> str:
     """Return the table of all runs, repeats together; times are from a pod's creation to its binding, as watched."""
-    # Here and not above: it takes longer to import than a small run takes to judge.
-    import pandas as pd
-
-    keys = ["scenario", "variant"]
-    frame = pd.DataFrame(
+    named = ((f"{run.record.meta.scenario}[{run.record.meta.size}]", run.record.meta.variant, run) for run in runs)
+    rows = [
         [
-            {
-                "scenario": f"{run.record.meta.scenario}[{run.record.meta.size}]",
-                "variant": run.record.meta.variant,
-                "ok": run.ok,
-                **{name: run.counts()[name] for name in ("running", "pending")},
-                "attempts": run.attempts or 0,
-                "speed": run.pods_per_second,
-                "share": share_of_attempts(run.record),
-                "cpu": _cpu_ms_per_pod(run),
-                "waits": [pod.bound_t - pod.created_t for pod in run.record.pods if pod.bound_t is not None],
-            }
-            for run in runs
+            row.scenario,
+            row.variant,
+            f"{row.held}/{row.runs}",
+            *(_span(counts) for counts in (row.running, row.pending, [tried or 0 for tried in row.attempts])),
+            *(_rounded(row.wait_ms(percent)) for percent in PERCENTILES),
+            _rounded(row.pods_per_second),
+            _rounded(None if row.extender_share is None else 100 * row.extender_share),
+            _rounded(row.cpu_ms_per_pod),
         ]
-    )
-    rows = []
-    for key, group in frame.groupby(keys, sort=False):
-        waits = group["waits"].explode().dropna().astype(float) * 1000
-        times = [f"{waits.quantile(p / 100):.0f}" if len(waits) else "-" for p in PERCENTILES]
-        counts = [_span(group[name]) for name in ("running", "pending", "attempts")]
-        rows.append([*key, f"{group['ok'].sum()}/{len(group)}", *counts, *times, *_medians(group)])
+        for row in compared(named)
+    ]
     return f"{table(rows, HEADERS)}\n{LEGEND}"
 
 
-def _medians(group: "pd.DataFrame") -> list[str]:
-    """Return the middle speed, share and cost of repeated runs, a dash for what is not known."""
-    shown = []
-    for name, scale in (("speed", 1), ("share", 100), ("cpu", 1)):
-        value = group[name].astype(float).median()
-        shown.append("-" if value != value else f"{value * scale:.0f}")  # noqa: PLR0124 - only NaN differs from itself
-    return shown
+def quantile(ordered: Sequence[float], share: float) -> float | None:
+    """Return the value that so large a share lies at or below, between the two nearest if it falls between them."""
+    if not ordered:
+        return None
+    place = share * (len(ordered) - 1)
+    below = floor(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
+
+
+def waits_ms(run: RunSummary) -> list[float]:
+    """Return how long each pod that was bound had waited for it, as watched, the shortest first."""
+    pods = run.record.pods
+    return sorted(_MS * (pod.bound_t - pod.created_t) for pod in pods if pod.bound_t is not None)
+
+
+def _compared(scenario: str, variant: str, runs: Sequence[RunSummary]) -> Compared:
+    counts = [run.counts() for run in runs]
+    return Compared(
+        scenario=scenario,
+        variant=variant,
+        held=sum(run.ok for run in runs),
+        running=tuple(one["running"] for one in counts),
+        pending=tuple(one["pending"] for one in counts),
+        attempts=tuple(_told(run, lambda run: run.attempts) for run in runs),
+        waits_ms=tuple(sorted(wait for run in runs for wait in waits_ms(run))),
+        pods_per_second=_middle(run.pods_per_second for run in runs),
+        extender_share=_middle(_told(run, lambda run: share_of_attempts(run.record)) for run in runs),
+        cpu_ms_per_pod=_middle(_cpu_ms_per_pod(run) for run in runs),
+    )
+
+
+def _told(run: RunSummary, ask: Callable[[RunSummary], Value]) -> Value | None:
+    """Return what the metrics pages of a run tell; damaged pages tell nothing."""
+    try:
+        return ask(run)
+    except RecordError:
+        return None
+
+
+def _middle(values: Iterable[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return median(known) if known else None
 
 
 def _cpu_ms_per_pod(run: RunSummary) -> float | None:
     bound = sum(pod.bound_t is not None for pod in run.record.pods)
     used = run.record.meta.cpu_seconds
-    return 1000 * sum(used.values()) / bound if used and bound else None
+    return _MS * sum(used.values()) / bound if used and bound else None
+
+
+def _rounded(value: float | None) -> str:
+    return "-" if value is None else f"{value:.0f}"
 
 
 def _span(values: Iterable[int]) -> str:

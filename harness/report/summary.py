@@ -50,9 +50,12 @@ class RunSummary:
         return len(bound) / seconds if seconds > 0 else None
 
     def counts(self) -> dict[str, int]:
-        """Return how many pods ended how; pods that were deleted during the run do not count."""
+        """Return how many pods ended how; pods that were deleted during the run do not count.
+
+        Pods that were bound and did not run yet are in the total only: the API calls them Pending, we do not.
+        """
         present = [pod for pod in self.record.pods if pod.exists]
-        phases = Counter("pending" if pod.pending else pod.phase.lower() for pod in present)
+        phases = Counter(pod.phase.lower() for pod in present if pod.pending or pod.phase != "Pending")
         return {**{name: phases[name] for name in ("running", "pending", "succeeded", "failed")}, "total": len(present)}
 
     def placements(self) -> dict[str, str]:

@@ -4,6 +4,7 @@ import shutil
 from collections.abc import Sequence
 
 from harness.expect.base import Verdict
+from harness.expect.waiting import starts
 from harness.record.model import Record
 from harness.report.calls import call_rows, share_of_attempts
 from harness.report.summary import RunSummary
@@ -31,12 +32,12 @@ COLUMN_MIN = 16
 def run_text(run: RunSummary, *, verbose: bool = False) -> str:
     """Return what a person wants to know after a run: the verdict, where the pods are, what went wrong and why."""
     meta, counts = run.record.meta, run.counts()
-    states = ", ".join(
-        f"{counts[name]} {name}" for name in ("running", "pending", "succeeded", "failed") if counts[name]
-    )
+    states = [f"{counts[name]} {name}" for name in ("running", "pending", "succeeded", "failed") if counts[name]]
+    if starting := sum(starts(pod) for pod in run.record.pods):
+        states.append(f"{starting} bound and not running")
     mark = "PASS" if run.ok else "FAIL"
     lines = [
-        f"{mark}  {run.title}: {states or 'no pods'} ({meta.duration_seconds or 0:.1f} s, seed {meta.seed})",
+        f"{mark}  {run.title}: {', '.join(states) or 'no pods'} ({meta.duration_seconds or 0:.1f} s, seed {meta.seed})",
         f"      pods per node: {_per_node(run)}",
     ]
     if difference := run.record.scenario.on.get(meta.cluster):

@@ -58,6 +58,7 @@ def folder(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with a provider of fake clusters and a test that runs the scenarios beside it."""
     monkeypatch.setenv("HARNESS_CACHE", str(CACHE))
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     pytester.makepyfile(fakes=FAKES, test_it=SCENARIO_TEST)
     pytester.makeconftest("import fakes")
     return pytester.path

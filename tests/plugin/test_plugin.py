@@ -12,7 +12,15 @@ def test_every_option_has_the_prefix_and_an_explanation(run_pytest: RunPytest) -
     options = re.findall(r"^  (-\S+?)[=\s]", section, re.MULTILINE)
     assert {"--sched-cluster", "--sched-variant", "--sched-size", "--sched-slow", "--sched-seed"} <= set(options)
     # As `harness run` calls them, and as pytest-kind would.
-    unprefixed = {"--extender", "--kind-config", "--context", "--allow-cluster-wide", "--kwok-nodes", "--yes"}
+    unprefixed = {
+        "--extender",
+        "--report",
+        "--kind-config",
+        "--context",
+        "--allow-cluster-wide",
+        "--kwok-nodes",
+        "--yes",
+    }
     assert {option for option in options if not option.startswith("--sched-")} == unprefixed
 
 

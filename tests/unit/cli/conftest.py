@@ -25,6 +25,8 @@ Harness = Callable[..., Ended]
 def harness(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iterator[Harness]:
     """The `harness` command, on a terminal wide enough for every sentence."""
     monkeypatch.setenv("COLUMNS", "140")
+    # What tests report is nothing for the page of the job that runs them.
+    monkeypatch.delenv("GITHUB_STEP_SUMMARY", raising=False)
     before = signal.getsignal(signal.SIGTERM)
 
     def call(*arguments: object) -> Ended:

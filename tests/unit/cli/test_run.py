@@ -106,11 +106,13 @@ def test_labels_that_fit_nothing_are_refused(run: Harness, here: Path) -> None:
 def test_a_run_that_held_is_told_to_people(run: Harness, here: Path) -> None:
     ended = run(write_scenario(here))
     assert ended.code == 0
-    first, nodes, record, _, last = ended.out.splitlines()
+    first, nodes, record, _, held, last = ended.out.splitlines()
     assert first.startswith("PASS  small[default] default: 4 running (")
     assert nodes.strip() == "pods per node: node-1 2, node-2 2"
-    assert Path(record.split("record:")[1].strip()).is_dir()
-    assert last == "1 of 1 runs held"
+    folder = Path(record.split("record:")[1].strip())
+    assert folder.is_dir()
+    assert held == "1 of 1 runs held"
+    assert last == f"report: harness report {folder.name}"
 
 
 def test_a_run_that_did_not_hold_has_code_1_and_the_evidence(run: Harness, here: Path) -> None:
@@ -118,7 +120,7 @@ def test_a_run_that_did_not_hold_has_code_1_and_the_evidence(run: Harness, here:
     assert ended.code == 1
     assert ended.out.startswith("FAIL  small[default] default")
     assert "REJECTED" in ended.out
-    assert ended.out.endswith("0 of 1 runs held\n")
+    assert "0 of 1 runs held\n" in ended.out
 
 
 def test_every_verdict_is_shown_on_demand(run: Harness, here: Path) -> None:
@@ -158,7 +160,7 @@ def test_repeats_have_seeds_of_their_own_and_end_in_a_table(run: Harness, here: 
     out = run(write_scenario(here), "--repeat", "2").out
     assert "2/2" in out
     assert "p50" in out
-    assert out.endswith("2 of 2 runs held\n")
+    assert out.endswith("2 of 2 runs held\nreport: harness report latest:2\n")
 
 
 def test_a_step_that_is_refused_is_bad_input_and_the_others_still_run(run: Harness, here: Path) -> None:
@@ -218,3 +220,20 @@ def test_what_is_not_declared_for_the_cluster_is_left_out_and_told(
     ended = run(only)
     assert ended.code == 2
     assert "cluster fake: none of the chosen scenarios is declared for it" in ended.err
+
+
+def test_a_report_of_what_was_just_run_is_written_on_demand(run: Harness, here: Path) -> None:
+    ended = run(write_scenario(here), "--repeat", "2", "--report", "made")
+    assert ended.code == 0
+    assert "report: made/report.html\nreport: made/report.md\n" in ended.out
+    assert (here / "made" / "report.html").is_file()
+    as_json = run(write_scenario(here), "--json", "--report", "again")
+    assert json.loads(as_json.out)["ok"] is True
+    assert (here / "again" / "report.html").is_file()
+
+
+def test_the_command_for_a_report_fits_where_the_records_are(run: Harness, here: Path) -> None:
+    one = run(write_scenario(here), "--out", "kept").out.splitlines()[-1]
+    assert one.startswith("report: harness report kept/")
+    two = run(write_scenario(here), "--out", "kept", "--repeat", "2").out.splitlines()[-1]
+    assert two == "report: HARNESS_RUNS=kept harness report latest:2"

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import RecordError
-from harness.record.find import ids, resolve
+from harness.record.find import ANY, ids, newest, resolve
 from tests.unit.expect.records import RecordBuilder
 
 OLD = "20261115-120000-zones-default-default-aaaa"
@@ -55,3 +55,27 @@ def test_without_records_the_next_move_is_named(tmp_path: Path, name: str) -> No
 def test_other_folders_are_no_records(root: Path) -> None:
     (root / "scratch").mkdir()
     assert ids(root) == [OLD, NEW]
+
+
+def test_records_of_other_kinds_are_found_where_they_are_meant(root: Path) -> None:
+    load = root / "20261117-000000-load-extender-aaaa"
+    load.mkdir()
+    (load / "load.json").write_text("{}")
+    assert resolve("latest", root).name == NEW
+    assert resolve("latest", root, ANY) == load
+    assert resolve("20261117", root, ANY) == load
+    assert resolve(str(load / "load.json"), root, ANY) == load
+    with pytest.raises(RecordError, match="no such record"):
+        resolve(load.name, root)
+
+
+def test_latest_among_damaged_records_is_no_error(root: Path) -> None:
+    twin = root / NEW.replace("3f2a", "4000")
+    twin.mkdir()
+    (twin / "run.json").write_text("{")
+    assert resolve("latest", root).name == NEW
+
+
+def test_the_newest_are_the_last_ids(root: Path) -> None:
+    assert newest(1, root) == [root / NEW]
+    assert newest(9, root) == [root / OLD, root / NEW]

@@ -25,7 +25,7 @@ def test_a_run_is_ok_when_nothing_is_contradicted() -> None:
 def test_a_bound_pod_that_does_not_run_yet_is_not_pending() -> None:
     """Pending means that no node was found, as `harness run` tells it."""
     run = judged(RecordBuilder().node("n").pod("p", "n", phase="Pending"))
-    assert run.counts()["running"] == 0
+    assert (run.counts()["running"], run.counts()["pending"]) == (0, 0)
     assert run.counts()["total"] == 1
     assert run.placements() == {"p": "n"}
 

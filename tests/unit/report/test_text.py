@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from harness.report.text import NODES_SHOWN_MAX, run_text, table, verdict_table
-from tests.unit.expect.records import RecordBuilder
+from tests.unit.expect.records import NO_CPU, RecordBuilder
 from tests.unit.report.given import judged, mixed
 
 
@@ -51,6 +51,11 @@ def test_a_run_without_pods_or_nodes_says_so() -> None:
     text = run_text(judged(RecordBuilder()))
     assert "no pods" in text
     assert "pods per node: no nodes" in text
+
+
+def test_pods_that_have_a_node_and_do_not_run_are_told_apart_from_pending_ones() -> None:
+    builder = RecordBuilder().node("n").pod("a", "n", phase="Pending").pod("b", "n").pod("c", message=NO_CPU)
+    assert "1 running, 1 pending, 1 bound and not running (" in run_text(judged(builder))
 
 
 def test_many_nodes_are_summed_up() -> None:

@@ -1,0 +1,178 @@
+"""`harness compare`: saved runs side by side, everything held against the first."""
+
+import json
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.cli.options import json_option
+from harness.errors import InputError
+from harness.paths import runs_folder
+from harness.record.find import newest, resolve
+from harness.report.words import LANGUAGES
+
+if TYPE_CHECKING:
+    from harness.report.difference import Comparison
+    from harness.report.gate import Condition, Finding
+    from harness.report.repeats import Side
+    from harness.report.words import Words
+
+HINT = "compare runs of one scenario on the same nodes, or add --anyway to compare them all the same"
+TWO = 2
+NEWEST = re.compile(r"latest:([1-9]\d{0,3})")
+# What a reader wants to know first.
+BEFORE = ("verdict", "comparison")
+
+
+@click.command()
+@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.option("--anyway", is_flag=True, help="Also compare runs of other scenarios or on other nodes.")
+@click.option(
+    "--fail-on",
+    metavar="WHAT",
+    help="Exit with 1 if it is worse: placement,pending,latency,throughput,cost,verdict; with a limit latency:20",
+)
+@click.option("--lang", "language", type=click.Choice(LANGUAGES), help="Language; that of the locale unless told.")
+@click.option("--out", type=click.Path(path_type=Path), help="Also write a report into this folder.")
+@click.option("--format", "formats", metavar="NAMES", help="Formats of --out; html,md unless told.")
+@json_option
+def compare(
+    runs: tuple[str, ...],
+    anyway: bool,
+    fail_on: str | None,
+    language: str | None,
+    out: Path | None,
+    formats: str | None,
+    as_json: bool,
+) -> int:
+    """Compare saved runs with the first of them: where pods are, how long they waited, what it cost.
+
+    RUN is a record's path, its id, the beginning of its id, latest, or latest:N for the newest N. Several joined by
+    commas are repeats of the same; without commas, runs of the same variant with the same configuration are. Exits
+    with 1 if a condition of --fail-on is hit, 2 if the runs cannot be compared.
+
+    \b
+    Examples:
+      harness compare 20261116-0536 20261116-0541
+      harness compare latest:10
+      harness compare base-1,base-2,base-3,base-4,base-5 new-1,new-2,new-3,new-4,new-5 --fail-on placement,latency
+      harness compare 20261116-0536 latest --fail-on pending,verdict,latency:50 --json
+      harness compare 20261116-0536 latest --lang zh --out build/report --format html
+    """
+    # Slow to load, and not needed for --help.
+    from harness.report.difference import compare as held_against  # noqa: PLC0415
+    from harness.report.gate import conditions, gate  # noqa: PLC0415
+    from harness.report.likeness import refuse, unlike  # noqa: PLC0415
+    from harness.report.words import Words, language_of_here  # noqa: PLC0415
+
+    wanted = conditions(fail_on) if fail_on is not None else ()
+    if formats is not None and out is None:
+        raise InputError("--format: says how --out is written; give --out FOLDER too")
+    forms = _forms(formats) if out is not None else ()
+    words = Words(language or language_of_here())
+    groups = [group for one in runs for group in _groups(one)]
+    sides = _sides(groups)
+    if not anyway:
+        refuse(unlike([run.record for side in sides for run in side.runs]), HINT)
+    comparison = held_against(sides)
+    found = gate(comparison, wanted, words)
+    if as_json:
+        document = {**comparison.to_json(), "findings": [one.to_json() for one in found]}
+        print(json.dumps({"ok": not any(one.hit for one in found), **document}, indent=2, default=str))
+    else:
+        _show(comparison, wanted, found, words)
+    if out is not None:
+        paths = [path for group in groups for path in group]
+        written = _publish(comparison, paths, out, forms, words)
+        print("\n".join(map(str, written)), file=sys.stderr if as_json else sys.stdout)
+    return 1 if any(one.hit for one in found) else 0
+
+
+def _show(comparison: "Comparison", wanted: "Sequence[Condition]", found: "Sequence[Finding]", words: "Words") -> None:
+    from harness.report.section_text import section_text, wrapped  # noqa: PLC0415 - see above
+    from harness.report.sections.differences import section_of  # noqa: PLC0415 - see above
+
+    print(section_text(section_of([comparison], words), words))
+    for one in found:
+        kind = "hit" if one.hit else "undecided"
+        told = words(f"compare.gate.{kind}", condition=one.condition, side=one.side, text=one.text)
+        print("\n".join(wrapped(told, "  ")))
+    if wanted and not any(one.hit for one in found):
+        print(words("compare.gate.passed", conditions=",".join(one.title for one in wanted)))
+
+
+def _forms(formats: str | None) -> Sequence[str]:
+    """Return the formats to write; asked before anything is read, because a typing error should not cost time."""
+    from harness.report.render.formats import DEFAULT, chosen  # noqa: PLC0415 - see above
+
+    return DEFAULT if formats is None else chosen(formats)
+
+
+def _groups(name: str) -> list[list[Path]]:
+    """Return the records that a name means, repeats together; the newest N stand alone."""
+    several = [_named(part) for part in name.split(",") if part]
+    if len(several) == 1:
+        return [[path] for path in several[0]]
+    return [[path for some in several for path in some]]
+
+
+def _named(name: str) -> list[Path]:
+    newest_ones = NEWEST.fullmatch(name)
+    found = newest(int(newest_ones[1]), runs_folder()) if newest_ones else []
+    return found or [resolve(name, runs_folder())]
+
+
+def _sides(groups: list[list[Path]]) -> "tuple[Side, ...]":
+    """Read the runs and put repeats together.
+
+    Raises:
+        InputError: there are fewer than two runs, or one is given twice.
+        RecordError: a record cannot be read.
+    """
+    from harness.expect.judge import judge  # noqa: PLC0415 - see above
+    from harness.record.read import read  # noqa: PLC0415 - see above
+    from harness.report.repeats import named, sides  # noqa: PLC0415 - see above
+    from harness.report.summary import RunSummary  # noqa: PLC0415 - see above
+
+    paths = [path.resolve() for group in groups for path in group]
+    if len(paths) < TWO:
+        raise InputError(f"RUN: {len(paths)} seen, two at least expected")
+    twice = [path.name for path in paths if paths.count(path) > 1]
+    if twice:
+        raise InputError(f"RUN: {twice[0]} is given twice; a run does not differ from itself")
+    records = [read(path) for group in groups for path in group]
+    runs = [RunSummary(one, tuple(judge(one, [peer for peer in records if peer is not one]))) for one in records]
+    if all(len(group) == 1 for group in groups):
+        return sides(runs)
+    rest = iter(runs)
+    return named([[next(rest) for _ in group] for group in groups])
+
+
+def _publish(
+    comparison: "Comparison", paths: list[Path], out: Path, formats: Sequence[str], words: "Words"
+) -> list[Path]:
+    """Write the report of all runs, with this comparison as its chapter on differences."""
+    from harness.report.assemble import assemble  # noqa: PLC0415 - see above
+    from harness.report.render.formats import render  # noqa: PLC0415 - see above
+    from harness.report.sections.differences import section_of  # noqa: PLC0415 - see above
+    from harness.report.sources import gather  # noqa: PLC0415 - see above
+
+    document = assemble(gather(paths), words)
+    mine = section_of([comparison], words)
+    others = [section for section in document.sections if section.name != mine.name]
+    place = next((at for at, section in enumerate(others) if section.name not in BEFORE), len(others))
+    document = replace(document, sections=(*others[:place], mine, *others[place:]))
+    files = render(document, words, formats)
+    try:
+        for name, content in files.items():
+            path = out / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+    except OSError as error:
+        raise InputError(f"--out {out}: cannot be written: {error.strerror or error}; choose another folder") from error
+    return [out / name for name in files if "/" not in name]

@@ -1,0 +1,138 @@
+"""Decides which runs are repeats of the same, and gives each group a name; others are held against the first."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import orjson
+
+from harness.record.model import PodHistory, Record
+from harness.report.calls import percentile
+from harness.report.spread import Loads, Spread, counted, loads, spread
+from harness.report.summary import RunSummary
+
+MS = 1000
+# What differs between repeats: the folder of the cluster, ports.
+_CHANCE = re.compile(r"/[^\s\"']+/clusters/[^\s\"']+|(?<=://)[^/\s\"']+")
+
+
+@dataclass(frozen=True)
+class Side:
+    """Runs of the same, under a name that no other side has."""
+
+    name: str
+    runs: tuple[RunSummary, ...]
+
+    @property
+    def first(self) -> RunSummary:
+        """Return the run whose pods stand for all: the first."""
+        return self.runs[0]
+
+    @cached_property
+    def loads(self) -> tuple[Loads, ...]:
+        """What the nodes hold, run by run."""
+        return tuple(loads(run.record) for run in self.runs)
+
+    @cached_property
+    def spread(self) -> Spread:
+        """How evenly the nodes are filled."""
+        return spread(self.loads)
+
+    @cached_property
+    def waits_ms(self) -> tuple[tuple[float, ...], ...]:
+        """Milliseconds from the creation of each bound pod to its binding, run by run."""
+        return tuple(tuple(waits_ms(run.record.pods)) for run in self.runs)
+
+    def figures(self, name: str) -> tuple[float, ...]:
+        """Return one figure of every run that has it."""
+        found = (figure(run, name) for run in self.runs)
+        return tuple(value for value in found if value is not None)
+
+
+def waits_ms(pods: Sequence[PodHistory]) -> list[float]:
+    """Return how long pods waited for a node; pods that were deleted since waited too."""
+    return [MS * (pod.bound_t - pod.created_t) for pod in pods if pod.bound_t is not None]
+
+
+def figure(run: RunSummary, name: str) -> float | None:
+    """Return a figure of one run: p50_ms, p90_ms, p99_ms, pods_per_second, cpu_ms_per_pod, attempts, pending."""
+    if name.startswith("p") and name.endswith("_ms"):
+        return percentile(waits_ms(run.record.pods), int(name[1:-3]) / 100)
+    if name == "cpu_ms_per_pod":
+        return cpu_ms_per_pod(run.record)
+    if name == "pending":
+        return float(sum(pod.pending for pod in counted(run.record.pods)))
+    value: float | None = getattr(run, name)
+    return value
+
+
+def cpu_ms_per_pod(record: Record) -> float | None:
+    """Return the CPU time of schedulers, extenders and taps for each bound pod; None if it was not measured."""
+    bound = sum(pod.bound_t is not None for pod in record.pods)
+    used = record.meta.cpu_seconds
+    return MS * sum(used.values()) / bound if used and bound else None
+
+
+def middle(values: Sequence[float]) -> float | None:
+    """Return the median; None of nothing."""
+    return float(np.median(values)) if values else None
+
+
+def sides(runs: Sequence[RunSummary]) -> tuple[Side, ...]:
+    """Put repeats together: the same variant with the same extenders and the same configuration of the scheduler.
+
+    Runs that are all of one kind each stand alone: who compares them wants to know how they differ.
+    """
+    groups: dict[str, list[RunSummary]] = {}
+    for run in runs:
+        groups.setdefault(identity(run.record), []).append(run)
+    together = list(groups.values()) if len(groups) > 1 else [[run] for run in runs]
+    return named(together)
+
+
+def named(groups: Sequence[Sequence[RunSummary]]) -> tuple[Side, ...]:
+    """Give every group a name: its variant, with what tells it from others of the same variant."""
+    firsts = [group[0].record for group in groups]
+    ways = (
+        [record.meta.variant for record in firsts],
+        [_subjects(record) for record in firsts],
+        [record.meta.cluster for record in firsts],
+    )
+    names = list(ways[0])
+    for way in ways[1:]:
+        given: dict[str, set[str]] = {}
+        for name, more in zip(names, way, strict=True):
+            given.setdefault(name, set()).add(more)
+        doubtful = {name for name, some in given.items() if len(some) > 1}
+        names = [_joined(name, more) if name in doubtful else name for name, more in zip(names, way, strict=True)]
+    numbered = [f"{name} #{names[: place + 1].count(name)}" for place, name in enumerate(names)]
+    names = [full if names.count(name) > 1 else name for name, full in zip(names, numbered, strict=True)]
+    return tuple(Side(name, tuple(group)) for name, group in zip(names, groups, strict=True))
+
+
+def _joined(name: str, more: str) -> str:
+    """Return `extender (ref:one, kind)`."""
+    if not more:
+        return name
+    return f"{name.removesuffix(')')}, {more})" if name.endswith(")") else f"{name} ({more})"
+
+
+def _subjects(record: Record) -> str:
+    return " + ".join(extender.subject for extender in record.extenders)
+
+
+def identity(record: Record) -> str:
+    """Return what repeats have in common, as a short text."""
+    entries = [
+        [extender.name, extender.subject, {key: value for key, value in extender.entry.items() if key != "urlPrefix"}]
+        for extender in record.extenders
+    ]
+    try:
+        config = (record.path / "scheduler-config.yaml").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        config = ""
+    told = orjson.dumps([record.meta.variant, entries, _CHANCE.sub("", config)], option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(told).hexdigest()[:16]

@@ -1,0 +1,126 @@
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.unit.cli.conftest import Harness
+from tests.unit.report.placing import builder
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("HARNESS_RUNS", str(tmp_path / "runs"))
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    return tmp_path / "runs"
+
+
+def saved(
+    root: Path, name: str, counts: Sequence[int] = (7, 7, 6), *, slow: float = 1.0, variant: str = "default"
+) -> str:
+    made = builder(counts, slow=slow, variant=variant)
+    made.write(root, name)
+    run = root / name / "run.json"
+    run.write_text(json.dumps(json.loads(run.read_text()) | {"machine": {"id": "here", "cores": 2}}))
+    return name
+
+
+def test_two_runs_are_compared_within_a_hundred_columns(harness: Harness, here: Path) -> None:
+    ended = harness("compare", saved(here, "one"), saved(here, "two", (8, 8, 4), variant="extender"))
+    assert ended.code == 0, ended.err
+    assert "everything is held against default (1 run)" in ended.out
+    assert "3 of 20 pods on other nodes, TVD 0.100" in ended.out
+    assert "simulated" in ended.out
+    assert max(map(len, ended.out.splitlines())) <= 100
+
+
+def test_a_part_of_an_id_a_path_and_latest_name_runs(harness: Harness, here: Path) -> None:
+    saved(here, "20261116-000001-x")
+    saved(here, "20261116-000002-y")
+    assert harness("compare", "20261116-000001", "latest").code == 0
+    assert harness("compare", here / "20261116-000001-x", here / "20261116-000002-y").code == 0
+    assert harness("compare", "latest:2").code == 0
+    assert harness("compare", "latest:2").out == harness("compare", "20261116-000001", "20261116-000002").out
+
+
+def test_a_condition_that_is_hit_has_code_1_and_says_by_how_much(harness: Harness, here: Path) -> None:
+    names = saved(here, "one"), saved(here, "two", (20, 0, 0), slow=2.0)
+    ended = harness("compare", *names, "--fail-on", "placement,latency:50,pending")
+    assert ended.code == 1
+    assert "FAILED placement: default #2: TVD 0.650 is more than runs of the same have (0.450)" in ended.out
+    assert "FAILED latency:50: default #2: wait p50, ms 220.00 against 110.00: worse by 100.0%" in ended.out
+    assert "pending" not in ended.out.split("FAILED")[-1]
+
+
+def test_what_cannot_be_decided_does_not_fail(harness: Harness, here: Path) -> None:
+    ended = harness("compare", saved(here, "one"), saved(here, "two", slow=2.0), "--fail-on", "latency")
+    assert ended.code == 0
+    assert "not decided, latency: default #2: wait p50, ms worse by 100.0%; five runs of each" in ended.out
+    assert ended.out.rstrip().endswith("nothing worse by latency")
+
+
+def test_commas_make_repeats(harness: Harness, here: Path) -> None:
+    base = ",".join(saved(here, f"a{turn}", slow=1 + turn / 100) for turn in range(5))
+    new = ",".join(saved(here, f"b{turn}", slow=2 + turn / 100) for turn in range(5))
+    ended = harness("compare", base, new, "--fail-on", "latency", "--json")
+    assert ended.code == 1
+    document = json.loads(ended.out)
+    assert (document["ok"], len(document["base"]["runs"])) == (False, 5)
+    assert document["others"][0]["changes"][0]["outcome"] == "different"
+    assert document["findings"][0]["hit"] is True
+
+
+def test_other_nodes_are_refused_with_the_key_and_both_values(harness: Harness, here: Path) -> None:
+    names = saved(here, "one"), saved(here, "wide", (7, 7, 5, 1))
+    ended = harness("compare", *names)
+    assert ended.code == 2
+    assert "error: wide: nodes: 4 with node-4 seen, 3 without expected" in ended.err
+    assert "--anyway" in ended.err
+    anyway = harness("compare", *names, "--anyway")
+    assert anyway.code == 0
+    assert "! nodes differs: 4 with node-4 instead of 3 without (1 run)." in anyway.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["one"], "1 seen, two at least expected"),
+        (["one", "one"], "one is given twice"),
+        (["one", "nothing"], "no such record"),
+        (["one", "two", "--fail-on", "speed"], "choose from placement"),
+        (["one", "two", "--format", "html"], "give --out"),
+        (["one", "two", "--out", "x", "--format", "pdf"], "choose from html"),
+    ],
+)
+def test_bad_input(harness: Harness, here: Path, arguments: list[str], said: str) -> None:
+    saved(here, "one")
+    saved(here, "two")
+    ended = harness("compare", *arguments)
+    assert (ended.code, said in ended.err) == (2, True), ended.err
+
+
+def test_a_damaged_record_is_named(harness: Harness, here: Path) -> None:
+    saved(here, "one")
+    saved(here, "two")
+    (here / "two" / "pods.jsonl").write_text("{broken\n{}\n")
+    ended = harness("compare", "one", "two")
+    assert ended.code == 2
+    assert "two/pods.jsonl:1" in ended.err
+
+
+def test_it_speaks_chinese(harness: Harness, here: Path) -> None:
+    names = saved(here, "one"), saved(here, "two", (20, 0, 0))
+    ended = harness("compare", *names, "--lang", "zh", "--fail-on", "placement")
+    assert ended.code == 1
+    assert "均匀程度" in ended.out
+    assert "未通过 placement" in ended.out
+
+
+def test_the_report_has_this_comparison(harness: Harness, here: Path, tmp_path: Path) -> None:
+    names = saved(here, "one"), saved(here, "wide", (7, 7, 5, 1))
+    ended = harness("compare", *names, "--anyway", "--out", tmp_path / "page", "--format", "json")
+    assert ended.code == 0, ended.err
+    assert str(tmp_path / "page" / "report.json") in ended.out
+    tables = json.loads((tmp_path / "page" / "report.json").read_text(encoding="utf-8"))["tables"]
+    # `harness report` alone would leave out what is unlike.
+    assert "compared-apart" in {table["name"] for table in tables}
