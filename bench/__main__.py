@@ -7,7 +7,7 @@ import statistics
 from pathlib import Path
 from typing import Any
 
-from bench import embedded, kwokctl, load, regress, tap
+from bench import embedded, kwokctl, load, regress, tap, trap
 from harness.cluster.base import ClusterSpec
 from harness.cluster.embedded.build import binaries_for
 from harness.cluster.embedded.seed import seed_for
@@ -26,18 +26,22 @@ BOUNDS = {
     **regress.BOUNDS,
 }
 PARTS = ("start", "tap", "load", "regress")
+# Only when asked for: it draws a picture of the documents again.
+ASKED = ("trap",)
 
 
 def main() -> None:
     """Measure, print, save."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"what to measure: {', '.join(PARTS)}; else all")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (all of them unless told), {', '.join(ASKED)}"
+    )
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--out", type=Path, default=Path("reports/bench"))
     arguments = parser.parse_args()
-    unknown = [part for part in arguments.parts if part not in PARTS]
+    unknown = [part for part in arguments.parts if part not in (*PARTS, *ASKED)]
     if unknown:
-        parser.error(f"unknown part {unknown[0]!r}; known: {', '.join(PARTS)}")
+        parser.error(f"unknown part {unknown[0]!r}; known: {', '.join((*PARTS, *ASKED))}")
     for part in arguments.parts or PARTS:
         measured, told = _measure(part, arguments.rounds)
         path = _save(part, measured, arguments.out)
@@ -58,6 +62,9 @@ def _measure(part: str, rounds: int) -> tuple[dict[str, Any], str]:
     if part == "regress":
         measured = regress.measure(rounds)
         return measured, regress.describe(measured)
+    if part == "trap":
+        measured = trap.measure()
+        return measured, trap.describe(measured)
     measured = tap.measure()
     return measured, tap.describe(measured)
 

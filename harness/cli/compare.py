@@ -158,6 +158,7 @@ def _publish(
 ) -> list[Path]:
     """Write the report of all runs, with this comparison as its chapter on differences."""
     from harness.report.assemble import assemble  # noqa: PLC0415 - see above
+    from harness.report.publish import write  # noqa: PLC0415 - see above
     from harness.report.render.formats import render  # noqa: PLC0415 - see above
     from harness.report.sections.differences import section_of  # noqa: PLC0415 - see above
     from harness.report.sources import gather  # noqa: PLC0415 - see above
@@ -168,11 +169,5 @@ def _publish(
     place = next((at for at, section in enumerate(others) if section.name not in BEFORE), len(others))
     document = replace(document, sections=(*others[:place], mine, *others[place:]))
     files = render(document, words, formats)
-    try:
-        for name, content in files.items():
-            path = out / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
-    except OSError as error:
-        raise InputError(f"--out {out}: cannot be written: {error.strerror or error}; choose another folder") from error
+    write(files, out)
     return [out / name for name in files if "/" not in name]

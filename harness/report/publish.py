@@ -58,9 +58,7 @@ def publish(records: Sequence[Path], folder: Path, order: Order | None = None) -
     order = order or Order()
     words = Words(order.language or language_of_here())
     document, files = _made(records, words, order)
-    _write(files, folder)
-    if brief.FILE in files:
-        _append_to_job(files[brief.FILE], os.environ)
+    write(files, folder)
     return Published(document, folder, tuple(files))
 
 
@@ -80,7 +78,12 @@ def _made(records: Sequence[Path], words: Words, order: Order) -> tuple[Document
     return document, {**render(document, words, order.formats or ()), **files}
 
 
-def _write(files: Files, folder: Path) -> None:
+def write(files: Files, folder: Path) -> None:
+    """Write the files of a report into a folder; its short form also goes where a job shows it.
+
+    Raises:
+        InputError: it cannot be written.
+    """
     try:
         for name, content in files.items():
             path = folder / name
@@ -90,6 +93,8 @@ def _write(files: Files, folder: Path) -> None:
         raise InputError(
             f"{folder}: the report cannot be written: {error.strerror or error}; choose another folder"
         ) from error
+    if brief.FILE in files:
+        _append_to_job(files[brief.FILE], os.environ)
 
 
 def _append_to_job(summary: bytes, environment: Mapping[str, str]) -> None:
