@@ -1,0 +1,82 @@
+"""Pages of whole reports, as the sections make them: small, without complaint, and for everybody."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from harness.report.assemble import assemble
+from harness.report.sources import gather
+from harness.report.words import Words, catalogue
+from tests.browser.conftest import written
+from tests.browser.everything import VARIANTS
+from tests.browser.page import Page
+from tests.browser.test_access import faults
+from tests.browser.test_languages import SHAPELESS
+from tests.browser.test_reading import CUT, MARK, MARKS, STICKING_OUT
+from tests.unit.report.large import Large
+
+BYTES_MAX = 3_000_000
+
+
+@pytest.fixture(scope="module", params=["en", "zh"])
+def five(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report on twenty pods and five variants."""
+    folder = tmp_path_factory.mktemp("five")
+    shapes = [
+        Large(20, 3, 2, variant == "extender", variant == "framework-plugin", 5, variant, f"20261116-12-{variant}-0001")
+        for variant in VARIANTS
+    ]
+    sources = gather([shape.write(folder) for shape in shapes])
+    return written(assemble(sources, Words(request.param)), folder)
+
+
+@pytest.fixture(scope="module")
+def thousands(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report on ten thousand pods and a thousand nodes."""
+    folder = tmp_path_factory.mktemp("thousands")
+    shape = Large(10_000, 1000, 3000, calls=True, trace=True, cassette_calls=50, variant="extender")
+    return written(assemble(gather([shape.write(folder)]), Words("en")), folder)
+
+
+def test_five_variants(browser: Page, five: Path) -> None:
+    assert five.stat().st_size < BYTES_MAX
+    page = browser.open(five, width=1600)
+    page.see_everything()
+    marks = page.run(MARKS, f".drawn {MARK}")
+    assert marks
+    assert all(marks)
+    assert page.complaints() == []
+    assert page.requests() == [f"file://{five}"]
+
+
+@pytest.mark.parametrize("width", [400, 1600])
+def test_five_variants_fit(browser: Page, five: Path, width: int) -> None:
+    page = browser.open(five, width=width)
+    page.see_everything()
+    assert page.run("return document.documentElement.scrollWidth") <= width
+    assert page.run(STICKING_OUT) == []
+    assert page.run(CUT) == []
+    assert faults(page) == []
+
+
+def test_no_key_and_no_box_is_seen(browser: Page, five: Path) -> None:
+    page = browser.open(five)
+    page.see_everything()
+    seen = page.run("return document.body.innerText")
+    assert [key for key in catalogue() if re.search(rf"(?<![\w.]){re.escape(key)}(?![\w.])", seen)] == []
+    if not page.run(SHAPELESS, "中"):
+        assert page.run(SHAPELESS) == []
+
+
+def test_thousands_of_pods(browser: Page, thousands: Path) -> None:
+    page = browser.open(thousands, width=1600)
+    page.see_everything()
+    assert all(page.run(MARKS, f".drawn {MARK}"))
+    assert page.run("return document.querySelectorAll('tbody tr').length") < 2000
+    assert page.run("return document.documentElement.scrollWidth") <= 1600
+    assert page.complaints() == []
+    page.run("[...document.querySelectorAll('.more button')].find((one) => one.innerText.includes('10,000')).click()")
+    seen = "[...document.querySelectorAll('output')].some((one) => one.innerText === '10,000 rows')"
+    page.until(f"{seen} && document.querySelectorAll('tbody tr').length < 3000")
+    assert page.complaints() == []
