@@ -5,10 +5,11 @@ A pod that never got there counts as infinitely slow: a scheduler must not look 
 
 import math
 import statistics
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from harness.expect.base import Verdict, counted, status_of
 from harness.expect.matching import described, matching_pods
+from harness.expect.percentile import percentile
 from harness.record.model import PodHistory, Record
 from harness.scenario.expectations import Timing
 
@@ -57,17 +58,6 @@ def timing(expectation: Timing, record: Record, peers: Sequence[Record] = ()) ->
         detail=f"{_shown(measured)} against {_shown(reference)}",
         evidence=tuple(facts),
     )
-
-
-def percentile(values: Iterable[float], percent: float) -> float | None:
-    """Return a percentile by linear interpolation between neighbours; None without values."""
-    ordered = sorted(values)
-    if not ordered:
-        return None
-    place = (len(ordered) - 1) * percent / 100
-    below, above = ordered[math.floor(place)], ordered[math.ceil(place)]
-    # Equal neighbours are returned as they are: infinity minus infinity is not a number.
-    return below if below == above else below + (above - below) * (place - math.floor(place))
 
 
 def _seconds(expectation: Timing, record: Record) -> list[float]:

@@ -12,6 +12,7 @@ from harness.record.salvage import sound
 
 if TYPE_CHECKING:
     import numpy
+    import pandas
 
 FORMAT = 1
 FILE = "load.json"
@@ -163,6 +164,12 @@ class LoadRecord:
                 return {name: stored[name] for name in stored.files}
         except (OSError, ValueError, KeyError) as error:
             raise RecordError(f"{file}: the samples cannot be read ({error}); measure again") from error
+
+    def frame(self) -> "pandas.DataFrame":
+        """Return the results for pandas, a row each."""
+        import pandas as pd
+
+        return pd.DataFrame([result.to_json() for result in self.results])
 
 
 def read(path: Path, problems: list[str] | None = None) -> LoadRecord:

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from math import ceil
 from typing import Any
 
+from harness.expect.percentile import percentile
 from harness.record.call import Call
 from harness.record.metrics import AFTER, BEFORE, Metrics, read_metrics
 from harness.record.model import Record
@@ -68,12 +68,6 @@ def _total(metrics: Metrics, name: str) -> float:
     return sum(sample.value for sample in metrics.matching(name, {}))
 
 
-def percentile(values: Sequence[float], share: float) -> float | None:
-    """Return the value that so many lie at or below: one that was really seen."""
-    ordered = sorted(values)
-    return ordered[max(0, ceil(share * len(ordered)) - 1)] if ordered else None
-
-
 def _row(extender: str, kind: str, calls: Sequence[Call]) -> CallRow:
     times = [call.seconds * _MS for call in calls if call.seconds is not None]
     return CallRow(
@@ -81,8 +75,8 @@ def _row(extender: str, kind: str, calls: Sequence[Call]) -> CallRow:
         kind=kind,
         calls=len(calls),
         failed=sum(1 for call in calls if call.error or call.ending != "answered"),
-        p50_ms=percentile(times, 0.5),
-        p95_ms=percentile(times, 0.95),
+        p50_ms=percentile(times, 50),
+        p95_ms=percentile(times, 95),
         max_ms=max(times, default=None),
         request_bytes=sum(call.request_bytes for call in calls),
         response_bytes=sum(call.response_bytes for call in calls),

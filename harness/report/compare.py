@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from math import floor
 from statistics import median
 from typing import TypeVar
 
 from harness.errors import RecordError
+from harness.expect.percentile import percentile
 from harness.report.calls import share_of_attempts
 from harness.report.summary import RunSummary
 from harness.report.text import table
@@ -50,7 +50,7 @@ class Compared:
 
     def wait_ms(self, percent: float) -> float | None:
         """Return the time within which so many percent of the pods were bound, None if none was."""
-        return quantile(self.waits_ms, percent / 100)
+        return percentile(self.waits_ms, percent)
 
 
 def compared(runs: Iterable[tuple[str, str, RunSummary]]) -> list[Compared]:
@@ -80,22 +80,6 @@ def comparison_text(runs: Sequence[RunSummary]) -> str:
     return f"{table(rows, HEADERS)}\n{LEGEND}"
 
 
-def quantile(ordered: Sequence[float], share: float) -> float | None:
-    """Return the value that so large a share lies at or below, between the two nearest if it falls between them."""
-    if not ordered:
-        return None
-    place = share * (len(ordered) - 1)
-    below = floor(place)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (place - below)
-
-
-def waits_ms(run: RunSummary) -> list[float]:
-    """Return how long each pod that was bound had waited for it, as watched, the shortest first."""
-    pods = run.record.pods
-    return sorted(_MS * (pod.bound_t - pod.created_t) for pod in pods if pod.bound_t is not None)
-
-
 def _compared(scenario: str, variant: str, runs: Sequence[RunSummary]) -> Compared:
     counts = [run.counts() for run in runs]
     return Compared(
@@ -105,10 +89,10 @@ def _compared(scenario: str, variant: str, runs: Sequence[RunSummary]) -> Compar
         running=tuple(one["running"] for one in counts),
         pending=tuple(one["pending"] for one in counts),
         attempts=tuple(_told(run, lambda run: run.attempts) for run in runs),
-        waits_ms=tuple(sorted(wait for run in runs for wait in waits_ms(run))),
+        waits_ms=tuple(sorted(wait for run in runs for wait in run.waits_ms)),
         pods_per_second=_middle(run.pods_per_second for run in runs),
         extender_share=_middle(_told(run, lambda run: share_of_attempts(run.record)) for run in runs),
-        cpu_ms_per_pod=_middle(_cpu_ms_per_pod(run) for run in runs),
+        cpu_ms_per_pod=_middle(run.cpu_ms_per_pod for run in runs),
     )
 
 
@@ -123,12 +107,6 @@ def _told(run: RunSummary, ask: Callable[[RunSummary], Value]) -> Value | None:
 def _middle(values: Iterable[float | None]) -> float | None:
     known = [value for value in values if value is not None]
     return median(known) if known else None
-
-
-def _cpu_ms_per_pod(run: RunSummary) -> float | None:
-    bound = sum(pod.bound_t is not None for pod in run.record.pods)
-    used = run.record.meta.cpu_seconds
-    return _MS * sum(used.values()) / bound if used and bound else None
 
 
 def _rounded(value: float | None) -> str:

@@ -9,12 +9,11 @@ from functools import cached_property
 import numpy as np
 import orjson
 
-from harness.record.model import PodHistory, Record
-from harness.report.calls import percentile
+from harness.expect.percentile import percentile
+from harness.record.model import Record
 from harness.report.spread import Loads, Spread, counted, loads, spread
 from harness.report.summary import RunSummary
 
-MS = 1000
 # What differs between repeats: the folder of the cluster, ports.
 _CHANCE = re.compile(r"/[^\s\"']+/clusters/[^\s\"']+|(?<=://)[^/\s\"']+")
 
@@ -44,7 +43,7 @@ class Side:
     @cached_property
     def waits_ms(self) -> tuple[tuple[float, ...], ...]:
         """Milliseconds from the creation of each bound pod to its binding, run by run."""
-        return tuple(tuple(waits_ms(run.record.pods)) for run in self.runs)
+        return tuple(run.waits_ms for run in self.runs)
 
     def figures(self, name: str) -> tuple[float, ...]:
         """Return one figure of every run that has it."""
@@ -52,28 +51,14 @@ class Side:
         return tuple(value for value in found if value is not None)
 
 
-def waits_ms(pods: Sequence[PodHistory]) -> list[float]:
-    """Return how long pods waited for a node; pods that were deleted since waited too."""
-    return [MS * (pod.bound_t - pod.created_t) for pod in pods if pod.bound_t is not None]
-
-
 def figure(run: RunSummary, name: str) -> float | None:
     """Return a figure of one run: p50_ms, p90_ms, p99_ms, pods_per_second, cpu_ms_per_pod, attempts, pending."""
     if name.startswith("p") and name.endswith("_ms"):
-        return percentile(waits_ms(run.record.pods), int(name[1:-3]) / 100)
-    if name == "cpu_ms_per_pod":
-        return cpu_ms_per_pod(run.record)
+        return percentile(run.waits_ms, int(name[1:-3]))
     if name == "pending":
         return float(sum(pod.pending for pod in counted(run.record.pods)))
     value: float | None = getattr(run, name)
     return value
-
-
-def cpu_ms_per_pod(record: Record) -> float | None:
-    """Return the CPU time of schedulers, extenders and taps for each bound pod; None if it was not measured."""
-    bound = sum(pod.bound_t is not None for pod in record.pods)
-    used = record.meta.cpu_seconds
-    return MS * sum(used.values()) / bound if used and bound else None
 
 
 def middle(values: Sequence[float]) -> float | None:

@@ -11,6 +11,8 @@ from harness.expect.findings import findings
 from harness.record.model import Record
 from harness.report.calls import attempts, call_rows, share_of_attempts
 
+_MS = 1000
+
 
 @dataclass(frozen=True)
 class RunSummary:
@@ -48,6 +50,18 @@ class RunSummary:
             return None
         seconds = max(pod.bound_t or 0.0 for pod in bound) - min(pod.created_t for pod in bound)
         return len(bound) / seconds if seconds > 0 else None
+
+    @cached_property
+    def waits_ms(self) -> tuple[float, ...]:
+        """Milliseconds that each pod that was bound had waited for it, as watched, the shortest first."""
+        bound = (pod for pod in self.record.pods if pod.bound_t is not None)
+        return tuple(sorted(_MS * ((pod.bound_t or 0.0) - pod.created_t) for pod in bound))
+
+    @property
+    def cpu_ms_per_pod(self) -> float | None:
+        """The CPU time of schedulers, extenders and taps for each bound pod; None if it was not measured."""
+        used = self.record.meta.cpu_seconds
+        return _MS * sum(used.values()) / len(self.waits_ms) if used and self.waits_ms else None
 
     def counts(self) -> dict[str, int]:
         """Return how many pods ended how; pods that were deleted during the run do not count.

@@ -13,10 +13,10 @@ from typing import Any
 import orjson
 
 from harness.errors import RecordError
+from harness.expect.percentile import percentile
 from harness.record.find import ids
 from harness.record.model import RunMeta
 from harness.record.skim import Skimmed, skim_inputs, skim_meta, skim_pods
-from harness.report.calls import percentile
 from harness.report.likeness import scenario_digest
 
 METRICS = {"p50": "p50_ms", "p99": "p99_ms", "throughput": "pods_per_second", "cost": "cpu_ms_per_pod"}
@@ -156,8 +156,8 @@ def _point(path: Path, meta: RunMeta, pods: Skimmed) -> Point:
         run=path.name,
         started_at=meta.started_at,
         figures={
-            "p50_ms": percentile(waits, 0.5),
-            "p99_ms": percentile(waits, 0.99),
+            "p50_ms": percentile(waits, 50),
+            "p99_ms": percentile(waits, 99),
             "pods_per_second": pods.pods_per_second,
             "cpu_ms_per_pod": _MS * used / len(waits) if used and waits else None,
         },

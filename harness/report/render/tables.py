@@ -3,13 +3,19 @@
 import csv
 import io
 import math
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from harness.report.document import Cell, Document, Table
 from harness.report.render.names import file_names
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 FOLDER = "tables"
+# What pandas calls them; each knows that a value may be missing.
+TYPES: Mapping[type, str] = {bool: "boolean", int: "Int64", float: "Float64", str: "string"}
+WORD_MAX = 2**63 - 1
 
 
 def render_csv(document: Document) -> dict[str, bytes]:
@@ -19,7 +25,7 @@ def render_csv(document: Document) -> dict[str, bytes]:
 
 
 def render_parquet(document: Document) -> dict[str, bytes]:
-    """Return every table as Parquet; each field has its title for people as metadata."""
+    """Return every table as Parquet; pandas finds the titles for people in `attrs`."""
     names = file_names(document.tables())
     return {f"{FOLDER}/{names[id(table)]}.parquet": _parquet(table) for table in document.tables()}
 
@@ -44,35 +50,31 @@ def _plain(cell: Cell) -> Cell:
     return known(cell)
 
 
-def _parquet(table: Table) -> bytes:
-    # Slow to load, and only this format needs it.
-    import pyarrow as pa  # noqa: PLC0415
-    from pyarrow import parquet  # noqa: PLC0415
+def frame(table: Table) -> "pd.DataFrame":
+    """Return one table for pandas: a column per key, of one type each; `attrs["titles"]` has what people read."""
+    # Slow to load, and only this needs it.
+    import pandas as pd
 
-    columns = [_column([row[place] for row in table.rows]) for place in range(len(table.columns))]
-    fields = [
-        pa.field(column.key, values.type, metadata={"title": column.title})
-        for column, values in zip(table.columns, columns, strict=True)
-    ]
+    columns = {
+        column.key: pd.Series(*_typed([row[place] for row in table.rows])) for place, column in enumerate(table.columns)
+    }
+    made = pd.DataFrame(columns)
+    made.attrs["titles"] = {column.key: column.title for column in table.columns}
+    return made
+
+
+def _parquet(table: Table) -> bytes:
     sink = io.BytesIO()
-    parquet.write_table(pa.Table.from_arrays(columns, schema=pa.schema(fields)), sink)
+    frame(table).to_parquet(sink, index=False)
     return sink.getvalue()
 
 
-def _column(cells: Sequence[Cell]) -> Any:
-    """Return the values of a column as an array of one type; text where they are of several kinds."""
-    import pyarrow as pa  # noqa: PLC0415 - see above
-
+def _typed(cells: Sequence[Cell]) -> tuple[list[Any], None, str]:
+    """Return the values of a column and, as a Series takes it, their type; text where they are of several kinds."""
     values = [known(cell) for cell in cells]
     kinds = {type(value) for value in values if value is not None}
-    if not kinds:
-        return pa.array(values, pa.string())
     if kinds == {int, float}:
-        return pa.array([None if value is None else float(value) for value in values], pa.float64())
-    if len(kinds) == 1:
-        try:
-            return pa.array(values)
-        except (pa.ArrowInvalid, OverflowError):
-            # A whole number that no machine word holds.
-            pass
-    return pa.array([None if value is None else str(_plain(value)) for value in values], pa.string())
+        return [None if value is None else float(value) for value in values], None, TYPES[float]
+    if len(kinds) == 1 and not any(isinstance(value, int) and abs(value) > WORD_MAX for value in values):
+        return values, None, TYPES[kinds.pop()]
+    return [None if value is None else str(_plain(value)) for value in values], None, TYPES[str]

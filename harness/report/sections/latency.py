@@ -5,8 +5,8 @@ from typing import Any
 
 import altair
 
+from harness.expect.percentile import percentile
 from harness.report import charts
-from harness.report.calls import percentile
 from harness.report.document import Block, Picture, Text
 from harness.report.sections.drawing import MS, data, rounded, sized
 from harness.report.sections.grouping import Group
@@ -61,7 +61,7 @@ def _picture(group: Group, series: dict[str, list[float]], words: Words) -> Pict
     ]
     told = []
     for name, times in series.items():
-        ends = {f"p{percent}": f"{percentile(times, percent / 100):.2f}" for percent in (50, 99)}
+        ends = {f"p{percent}": f"{percentile(times, percent):.2f}" for percent in (50, 99)}
         told.append(words("run.extenders.told", series=name, calls=len(times), most=f"{times[-1]:.2f}", **ends))
     chart = (
         altair.Chart(data(rows))

@@ -5,8 +5,8 @@ from typing import Any
 
 import altair
 
+from harness.expect.percentile import percentile
 from harness.report import charts
-from harness.report.compare import quantile
 from harness.report.document import Picture
 from harness.report.sections.drawing import MS, bins, by_variant, data, rounded, sized, thinned
 from harness.report.sections.grouping import Group, Shown
@@ -72,7 +72,7 @@ def bands(group: Group, mine: Mapping[Shown, Sequence[Life]], words: Words) -> P
         place = 0
         for some in bins(bound, _BINS):
             waits = sorted(MS * wait for _, wait in some if wait is not None)
-            low, middle, high = (rounded(quantile(waits, share)) for share in (0.1, 0.5, 0.9))
+            low, middle, high = (rounded(percentile(waits, percent)) for percent in (10, 50, 90))
             row = {"run": one.label, "variant": one.variant, "first": place + 1, "last": place + len(some)}
             rows.append({**row, "low": low, "middle": middle, "high": high, "most": rounded(waits[-1])})
             place += len(some)

@@ -3,7 +3,7 @@ import math
 import pytest
 
 from harness.expect.judge import judge
-from harness.expect.timing import percentile
+from harness.expect.percentile import percentile
 from harness.record.model import Record
 from tests.unit.expect.records import NO_CPU, RecordBuilder
 
@@ -57,9 +57,12 @@ def test_without_a_time_there_is_no_ratio(record: Record) -> None:
     assert (verdict.status, verdict.seen) == ("rejected", "no ratio")
 
 
-def test_percentiles_interpolate() -> None:
+def test_a_percentile_is_a_value_that_was_seen() -> None:
     assert percentile([3.0, 1.0, 2.0], 50) == 2.0
-    assert percentile([1.0, 2.0], 75) == 1.75
+    assert percentile([1.0, 2.0], 50) == 1.0
+    assert percentile([1.0, 2.0], 75) == 2.0
+    assert percentile(range(1, 101), 99) == 99
+    assert percentile(range(1, 1001), 99.9) == 999
     assert percentile([1.0, 2.0], 100) == 2.0
     assert percentile([], 50) is None
     assert percentile([1.0, math.inf, math.inf], 100) == math.inf

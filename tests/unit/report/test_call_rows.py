@@ -8,7 +8,7 @@ import pytest
 from harness.record.metrics import AFTER, BEFORE
 from harness.record.model import Record
 from harness.record.read import read
-from harness.report.calls import ATTEMPT_SECONDS, call_rows, percentile, share_of_attempts
+from harness.report.calls import ATTEMPT_SECONDS, call_rows, share_of_attempts
 from harness.report.text import calls_text, run_text
 from tests.unit.expect.records import RecordBuilder
 from tests.unit.report.given import judged
@@ -82,23 +82,6 @@ def test_a_program_can_read_a_row() -> None:
     row = call_rows(made().build())[0]
     value = json.loads(json.dumps(row.to_json()))
     assert (value["extender"], value["kind"], value["calls"], value["max_ms"]) == ("first", "filter", 4, row.max_ms)
-
-
-@pytest.mark.parametrize(
-    ("values", "share", "expected"),
-    [
-        ((), 0.5, None),
-        ((7,), 0.5, 7),
-        ((7,), 0.95, 7),
-        ((4, 1, 3, 2), 0.5, 2),
-        ((4, 1, 3, 2), 0.95, 4),
-        (tuple(range(1, 101)), 0.95, 95),
-        ((1, 2), 0.0, 1),
-        ((1, 2), 1.0, 2),
-    ],
-)
-def test_a_percentile_is_a_value_that_was_seen(values: tuple[float, ...], share: float, expected: float | None) -> None:
-    assert percentile(values, share) == expected
 
 
 def test_the_share_is_what_the_calls_took_of_the_growth_of_all_attempts(tmp_path: Path) -> None:
