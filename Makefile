@@ -1,6 +1,6 @@
 # Everything a person or a CI system calls. `make help` lists it.
 .DEFAULT_GOAL := help
-.PHONY: help run test check fix bench lock clean
+.PHONY: help run test check fix sample bench lock clean
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -35,6 +35,11 @@ fix: $(READY) ## repair what the linters can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+sample: $(READY) ## make the report in reports/sample/ again: 20 pause replicas on every variant
+	$(BIN)/harness run twenty-pause $(addprefix --variant ,$(VARIANTS))
+	rm -rf reports/sample/pictures
+	$(BIN)/harness report latest:$(words $(VARIANTS)) --lang en --format html,md --out reports/sample
+
 bench: $(READY) ## measure start-up beside kwokctl, the tap, the load generator and the regression gate; saves reports/bench/
 	$(BIN)/python -m bench
 
@@ -66,4 +71,4 @@ lock: ## renew the lock files (needs uv)
 
 clean: ## remove the environment, generated runs and left-over clusters
 	@test ! -x $(BIN)/harness || $(BIN)/harness clean
-	rm -rf .venv reports/runs reports/bench .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf .venv reports/runs reports/pages reports/bench .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

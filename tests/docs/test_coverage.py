@@ -162,7 +162,7 @@ def test_errors() -> None:
 
 def test_run_json() -> None:
     section = RECORD.section("run.json")
-    sample = json.loads((ROOT / "reports/sample/run.json").read_text(encoding="utf-8"))
+    sample = json.loads((ROOT / "reports/sample/record/run.json").read_text(encoding="utf-8"))
     known = {field.name for field in dataclasses.fields(RunMeta)} - {"extra"}
     nested = {*sample["machine"], *sample["versions"]}
     assert not [key for key in {*sample, *known, *nested} if not names_code(section, key)]
@@ -172,7 +172,7 @@ def test_run_json() -> None:
 def test_streams(stream: str) -> None:
     section = RECORD.section(f"{stream}.jsonl")
     keys: set[str] = set()
-    for line in (ROOT / "reports/sample" / f"{stream}.jsonl").read_text(encoding="utf-8").splitlines():
+    for line in (ROOT / "reports/sample/record" / f"{stream}.jsonl").read_text(encoding="utf-8").splitlines():
         value: dict[str, Any] = json.loads(line)
         keys.update(value)
         nested = [value.get(key) or {} for key in ("detail", "scheduled", "object")]
@@ -181,7 +181,7 @@ def test_streams(stream: str) -> None:
 
 
 def test_files_of_a_record() -> None:
-    sample = ROOT / "reports/sample"
+    sample = ROOT / "reports/sample/record"
     names = {path.relative_to(sample).parts[0] + ("/" if path.parent != sample else "") for path in _files(sample)}
     assert not [name for name in names if not names_code(RECORD.text, name)]
 

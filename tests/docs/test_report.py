@@ -14,7 +14,7 @@ from tests.docs.pages import ROOT, names_code, page
 
 REPORT = page("docs/reference/report.md")
 WORDS = Words("en")
-SOURCES = gather([ROOT / "reports" / "sample"])
+SOURCES = gather([ROOT / "reports" / "sample" / "record"])
 DOCUMENT = assemble(SOURCES, WORDS)
 
 

@@ -7,7 +7,7 @@ from harness.expect.judge import judge
 from harness.record.read import read
 from tests.docs.pages import ROOT
 
-SAMPLE = ROOT / "reports" / "sample"
+SAMPLE = ROOT / "reports" / "sample" / "record"
 
 
 def test_sample_is_read_and_holds() -> None:

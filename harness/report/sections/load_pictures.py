@@ -136,12 +136,6 @@ def _course_picture(name: str, courses: Sequence[Course], words: Words) -> Pictu
     values = [float(row[key]) for row in rows for key in ("p50", "max") if row[key] is not None]
     stats = {key: words(f"load.stat.{key}") for key in ("p50", "p99", "max")}
     colour = altair.Color("series:N", scale=charts.scale(names), legend=None)
-    tips = [
-        altair.Tooltip("second:Q", title=words("load.axis.seconds"), format=".4~g"),
-        altair.Tooltip("requests:Q", title=words("load.column.requests")),
-        altair.Tooltip("failed:Q", title=words("load.column.errors")),
-        *(altair.Tooltip(f"{key}:Q", title=f"{text} (ms)", format=".4~g") for key, text in stats.items()),
-    ]
     base = altair.Chart(data(rows)).encode(
         x=altair.X(
             "second:Q",
@@ -150,7 +144,7 @@ def _course_picture(name: str, courses: Sequence[Course], words: Words) -> Pictu
             axis=altair.Axis(tickCount=10),
         ),
         color=colour,
-        tooltip=tips,
+        tooltip=_course_tips(stats, words),
     )
     axis = milliseconds("p50", words("load.axis.latency"), values)
     band = base.mark_area(opacity=0.25).encode(y=axis, y2="p99:Q")
@@ -183,6 +177,15 @@ def _course_picture(name: str, courses: Sequence[Course], words: Words) -> Pictu
         )
     title = words("load.picture.over-time", what=_what([one.results[0] for one in courses], words))
     return Picture(name, title, _course_about(names, courses, words), charts.spec(chart))
+
+
+def _course_tips(stats: dict[str, str], words: Words) -> list[Any]:
+    return [
+        altair.Tooltip("second:Q", title=words("load.axis.seconds"), format=".4~g"),
+        altair.Tooltip("requests:Q", title=words("load.column.requests")),
+        altair.Tooltip("failed:Q", title=words("load.column.errors")),
+        *(altair.Tooltip(f"{key}:Q", title=f"{text} (ms)", format=".4~g") for key, text in stats.items()),
+    ]
 
 
 def _course_rows(label: str, course: Course) -> list[Row]:

@@ -92,18 +92,22 @@ def _nodes_picture(name: str, lines: Sequence[list[LoadResult]], words: Words) -
                 scale=altair.Scale(domain=list(stats.values()), range=list(DASHES)),
                 legend=altair.Legend(symbolType="stroke", symbolSize=400),
             ),
-            tooltip=[
-                altair.Tooltip("line:N", title=words("load.tip.line")),
-                altair.Tooltip("nodes:Q", title=words("load.axis.nodes")),
-                altair.Tooltip("stat:N", title=words("load.tip.percentile")),
-                altair.Tooltip("ms:Q", title=words("load.tip.ms"), format=".4~g"),
-                altair.Tooltip("requests:Q", title=words("load.column.requests")),
-            ],
+            tooltip=_size_tips(words),
         )
         .properties(width=charts.WIDTH, height=charts.HEIGHT)
     )
     title = words("load.picture.nodes", verbs=" + ".join(dict.fromkeys(one[0].verb for one in lines)))
     return Picture(name, title, _nodes_about(names, lines, words), charts.spec(chart))
+
+
+def _size_tips(words: Words) -> list[Any]:
+    return [
+        altair.Tooltip("line:N", title=words("load.tip.line")),
+        altair.Tooltip("nodes:Q", title=words("load.axis.nodes")),
+        altair.Tooltip("stat:N", title=words("load.tip.percentile")),
+        altair.Tooltip("ms:Q", title=words("load.tip.ms"), format=".4~g"),
+        altair.Tooltip("requests:Q", title=words("load.column.requests")),
+    ]
 
 
 def _nodes_about(names: Sequence[str], lines: Sequence[list[LoadResult]], words: Words) -> str:

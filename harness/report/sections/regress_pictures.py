@@ -176,14 +176,7 @@ def _course(
             axis=altair.Axis(format=".2f", tickCount=4),
         ),
         color=altair.Color("metric:N", title=None, scale=charts.scale(metrics)),
-        tooltip=[
-            altair.Tooltip("title:N", title=words("regress.column.verb")),
-            altair.Tooltip("metric:N", title=words("regress.column.metric")),
-            altair.Tooltip("block:Q", title=words("regress.axis.block")),
-            altair.Tooltip("start:N", title=words("regress.tip.start")),
-            altair.Tooltip("pairs:Q", title=words("regress.column.pairs")),
-            altair.Tooltip("ratio:Q", title=words("regress.column.ratio"), format=".3f"),
-        ],
+        tooltip=_block_tips(words),
     )
     limit = altair.Chart(data([{"at": rounded(1 + tolerance_of(regression))}])).mark_rule(
         color=charts.BAD, strokeDash=[6, 4]
@@ -201,3 +194,14 @@ def _course(
     chart: Any = strip.facet(data=data(rows), row=altair.Row("title:N", sort=titles, header=header), spacing=8)
     about = words("regress.about.blocks", tolerance=share(tolerance_of(regression)), count=len(rows))
     return Picture(name, words("regress.picture.blocks"), about, charts.spec(chart))
+
+
+def _block_tips(words: Words) -> list[Any]:
+    return [
+        altair.Tooltip("title:N", title=words("regress.column.verb")),
+        altair.Tooltip("metric:N", title=words("regress.column.metric")),
+        altair.Tooltip("block:Q", title=words("regress.axis.block")),
+        altair.Tooltip("start:N", title=words("regress.tip.start")),
+        altair.Tooltip("pairs:Q", title=words("regress.column.pairs")),
+        altair.Tooltip("ratio:Q", title=words("regress.column.ratio"), format=".3f"),
+    ]

@@ -82,7 +82,7 @@ def test_a_chapter_that_cannot_be_made_is_a_remark(monkeypatch: pytest.MonkeyPat
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_every_chapter_can_be_made_of_a_sound_record(language: str) -> None:
     for module in SECTIONS:
-        module.section(gather([ROOT / "reports" / "sample"]), Words(language))
+        module.section(gather([ROOT / "reports" / "sample" / "record"]), Words(language))
 
 
 def test_every_chapter_has_its_place() -> None:

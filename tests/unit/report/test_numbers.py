@@ -16,7 +16,7 @@ from tests.unit.expect.records import NO_CPU, RecordBuilder
 from tests.unit.report.large import Large
 from tests.unit.report.reading import ENGLISH, rows, table
 
-SAMPLE = Path(__file__).parents[3] / "reports" / "sample"
+SAMPLE = Path(__file__).parents[3] / "reports" / "sample" / "record"
 
 
 def sample(folder: Path) -> Path:
