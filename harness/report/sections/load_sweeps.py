@@ -48,19 +48,7 @@ def _by_model(swept: Sequence[list[LoadResult]], keys: Sequence[tuple[object, ..
 
 
 def _nodes_picture(name: str, lines: Sequence[list[LoadResult]], words: Words) -> Picture:
-    names = distinct(
-        [
-            (
-                shortened(one[0].subject),
-                one[0].verb,
-                words(f"load.wire.{one[0].wire}"),
-                words("load.open", rate=number(one[0].rate)) if one[0].rate is not None else "",
-                "",
-            )
-            for one in lines
-        ],
-        otherwise=2,
-    )
+    names = _line_names(lines, words)
     stats = {"p50_ms": words("load.stat.p50"), "p99_ms": words("load.stat.p99")}
     rows: list[Row] = [
         {"line": label, "nodes": one.nodes, "stat": text, "ms": rounded(getattr(one, key)), "requests": one.requests}
@@ -98,6 +86,22 @@ def _nodes_picture(name: str, lines: Sequence[list[LoadResult]], words: Words) -
     )
     title = words("load.picture.nodes", verbs=" + ".join(dict.fromkeys(one[0].verb for one in lines)))
     return Picture(name, title, _nodes_about(names, lines, words), charts.spec(chart))
+
+
+def _line_names(lines: Sequence[list[LoadResult]], words: Words) -> list[str]:
+    return distinct(
+        [
+            (
+                shortened(one[0].subject),
+                one[0].verb,
+                words(f"load.wire.{one[0].wire}"),
+                words("load.open", rate=number(one[0].rate)) if one[0].rate is not None else "",
+                "",
+            )
+            for one in lines
+        ],
+        otherwise=2,
+    )
 
 
 def _size_tips(words: Words) -> list[Any]:
