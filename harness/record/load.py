@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from harness.errors import RecordError
+from harness.record.arrays import Arrays, read_arrays
 from harness.record.salvage import sound
 
 if TYPE_CHECKING:
-    import numpy
     import pandas
 
 FORMAT = 1
@@ -148,7 +148,7 @@ class LoadRecord:
     results: tuple[LoadResult, ...]
     knees: tuple[Knee, ...] = ()
 
-    def samples(self, result: LoadResult) -> "dict[str, numpy.ndarray[Any, Any]]":
+    def samples(self, result: LoadResult) -> Arrays:
         """Return the raw samples of a measurement, warm-up and all: seconds, status, outcome and verb by number.
 
         `meta["outcomes"]` and `meta["verbs"]` name the numbers.
@@ -156,14 +156,7 @@ class LoadRecord:
         Raises:
             RecordError: they are not there, or damaged.
         """
-        import numpy as np  # noqa: PLC0415 - only those who look into samples need it
-
-        file = self.path / result.samples
-        try:
-            with np.load(file, allow_pickle=False) as stored:
-                return {name: stored[name] for name in stored.files}
-        except (OSError, ValueError, KeyError) as error:
-            raise RecordError(f"{file}: the samples cannot be read ({error}); measure again") from error
+        return read_arrays(self.path / result.samples)
 
     def frame(self) -> "pandas.DataFrame":
         """Return the results for pandas, a row each."""

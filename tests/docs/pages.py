@@ -93,7 +93,9 @@ class Page:
 def pages() -> list[Page]:
     """Every Markdown file of the project."""
     folders = [path for name in ("docs", "changelog.d", "reports") for path in (ROOT / name).glob("**/*.md")]
-    kept = [path for path in folders if not path.is_relative_to(ROOT / "reports" / "runs")]
+    # What the harness wrote itself is no document.
+    made = [ROOT / "reports" / name for name in ("runs", "pages", "sample")]
+    kept = [path for path in folders if not any(path.is_relative_to(folder) for folder in made)]
     return [Page(path) for path in sorted([*ROOT.glob("*.md"), *kept])]
 
 

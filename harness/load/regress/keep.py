@@ -12,7 +12,7 @@ from harness.load.baseline import CheckedWithPairs
 from harness.load.regress.compare import Compared
 from harness.load.regress.pairs import Pairs, load, save
 from harness.record.baseline import CHECK_FILE, Checked
-from harness.record.regress import FILE, FORMAT, PAIRS, Comparison, Regression
+from harness.record.regress import FILE, FORMAT, PAIRS, Comparison, Regression, read
 from harness.record.write import RecordWriter, new_id
 
 
@@ -35,7 +35,7 @@ def keep(compared: Compared, runs: Path, facts: Mapping[str, Any]) -> Regression
     result = replace(compared.result, comparisons=comparisons, path=folder)
     document = {"format": FORMAT, "id": folder.name, "taken_at": now.isoformat(timespec="seconds"), **facts}
     RecordWriter(folder, {}).write_json(FILE, {**document, **result.to_json()})
-    return result
+    return read(folder)
 
 
 def keep_check(checked: CheckedWithPairs, runs: Path, facts: Mapping[str, Any]) -> Checked:

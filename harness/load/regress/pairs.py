@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from harness.errors import RecordError
 from harness.load.stats.blocks import Floats
+from harness.record.arrays import read_arrays
 
 SIDES = ("base", "candidate")
 # Base: processor, wall, ending, background; the same of the candidate; restart, base first, body, at.
@@ -73,11 +74,11 @@ def load(path: Path) -> Pairs:
     Raises:
         RecordError: it is not there, or something else.
     """
+    found = read_arrays(path)
     try:
-        with np.load(path, allow_pickle=False) as found:
-            arrays = {one.name: found[one.name] for one in dataclasses.fields(Pairs)}
-    except (OSError, KeyError, ValueError) as error:
-        raise RecordError(f"{path}: no measurements of a comparison: {error}") from None
+        arrays: dict[str, Any] = {one.name: found[one.name] for one in dataclasses.fields(Pairs)}
+    except KeyError as error:
+        raise RecordError(f"{path}: no measurements of a comparison: {error} is missing") from None
     return Pairs(**{**arrays, "size": int(arrays["size"])})
 
 

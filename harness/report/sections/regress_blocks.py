@@ -4,21 +4,18 @@ A block is a stretch of pairs that follow each other. Each is made here as the v
 candidate over that of the base, of the pairs that both sides answered, and none reaches over a restart.
 """
 
-import zipfile
-import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from harness.errors import RecordError
+from harness.record.arrays import Arrays, read_arrays
 from harness.record.regress import Comparison, Regression
 
 # What is drawn, and decides: name -> what is measured, and the quantile.
 METRICS = {"cpu p50": ("cpu", 0.5), "wall p50": ("wall", 0.5)}
 USABLE_SHARE_MIN = 0.5
-Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
@@ -54,9 +51,9 @@ def _arrays(folder: Path, name: str) -> Arrays | None:
     if Path(name).is_absolute() or ".." in Path(name).parts:
         return None
     try:
-        with (folder / name).open("rb") as stream, np.load(stream, allow_pickle=False) as stored:
-            found = {key: stored[key] for key in ("cpu", "wall", "ending", "restart", "size")}
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+        stored = read_arrays(folder / name)
+        found = {key: stored[key] for key in ("cpu", "wall", "ending", "restart", "size")}
+    except (RecordError, KeyError):
         return None
     count = found["restart"].shape[-1] if found["restart"].ndim == 1 else -1
     shapes = {found[key].shape for key in ("cpu", "wall", "ending")}

@@ -37,8 +37,11 @@ def test_pairs_survive_being_saved(tmp_path: Path) -> None:
 def test_what_is_no_record_says_so(tmp_path: Path) -> None:
     (tmp_path / "bad.npz").write_bytes(b"nothing")
     for name in ("bad.npz", "missing.npz"):
-        with pytest.raises(RecordError, match="no measurements of a comparison"):
+        with pytest.raises(RecordError, match="the samples cannot be read"):
             load(tmp_path / name)
+    np.savez(tmp_path / "other.npz", cpu=np.zeros(3))
+    with pytest.raises(RecordError, match="no measurements of a comparison"):
+        load(tmp_path / "other.npz")
     with pytest.raises(RecordError, match="no comparison can be read"):
         read(tmp_path)
     (tmp_path / "regress.json").write_text('{"format": 99}')
