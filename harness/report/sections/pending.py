@@ -37,7 +37,11 @@ def section(sources: Sources, words: Words) -> Section | None:
     """Return the chapter about pending pods, None if there is no such pod."""
     runs = shown(sources.runs)
     causes = [cause for one in runs for cause in _causes(one, words)]
-    stuck = [Callout("warning", f"{one.title}: {words.phrase(line)}") for one in runs for line in _not_started(one)]
+    stuck = [
+        Callout("warning", words("run.said", where=one.title, text=words.phrase(line)))
+        for one in runs
+        for line in _not_started(one)
+    ]
     if not causes:
         return Section("pending", words("run.pending.title"), tuple(stuck)) if stuck else None
     blocks: list[Block] = [_table(causes, words), *stuck]

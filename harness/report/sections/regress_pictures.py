@@ -134,7 +134,7 @@ def _told(one: Comparison, words: Words) -> str:
     name = words("regress.cell", verb=one.verb, size=size_text(one, words))
     verdict = words(f"regress.verdict.{one.verdict}")
     if worst is None:
-        return f"{name}: {verdict}"
+        return words("load.said", where=name, text=verdict)
     return words("regress.about.line", name=name, verdict=verdict, metric=worst.metric, ratio=f"{worst.ratio:.3f}")
 
 

@@ -38,7 +38,7 @@ def sentence(sources: Sources, words: Words) -> tuple[Literal["passed", "failed"
     if not bad:
         return "passed", _all_held(runs, words)
     failed = any(states[one.title] == "rejected" or one.run.record.meta.status == "failed" for one in bad)
-    told = [f"{_name(one, runs)}: {_why_not(one, words)}" for one in bad[:_NAMED_MAX]]
+    told = [words("run.said", where=_name(one, runs), text=_why_not(one, words)) for one in bad[:_NAMED_MAX]]
     if len(bad) > _NAMED_MAX:
         told.append(words("run.more", count=len(bad) - _NAMED_MAX))
     key = "run.verdict.one-not" if len(runs) == 1 else "run.verdict.some-not"
@@ -83,9 +83,9 @@ def _rejections(runs: Sequence[Shown], words: Words) -> Iterator[Block]:
     rejected = [(one, verdict) for one in runs for verdict in one.run.verdicts if not verdict.ok]
     for one in runs:
         if state(one) == "unfinished":
-            yield Callout("bad", f"{_name(one, runs)}: {_why_not(one, words)}")
+            yield Callout("bad", words("run.said", where=_name(one, runs), text=_why_not(one, words)))
     for one, verdict in rejected[:REJECTED_SHOWN_MAX]:
-        yield Callout("bad", f"{_name(one, runs)}: {_contradiction(verdict, words)}")
+        yield Callout("bad", words("run.said", where=_name(one, runs), text=_contradiction(verdict, words)))
         facts = tuple(words.phrase(fact) for fact in (verdict.detail, *verdict.evidence, verdict.note) if fact)
         if facts:
             yield Listing(facts)
