@@ -17,7 +17,7 @@ run: $(READY) ## set everything up and run the 20-replica pause Deployment on ev
 
 test: $(READY) ## run all tests; those on kind are skipped, with the reason, where Docker is missing
 	$(BIN)/harness build
-	$(BIN)/pytest -n 3 --dist loadgroup
+	$(BIN)/pytest -n 2 --dist loadgroup
 	$(BIN)/pytest tests/kind --sched-cluster kind $(addprefix --sched-variant ,$(VARIANTS))
 
 check: $(READY) ## lint, types, import rules, go vet
