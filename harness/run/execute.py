@@ -24,6 +24,7 @@ from harness.variant.base import Installed
 
 Report = Callable[[str], None]
 CHECK_SECONDS = 0.25
+CATCH_UP_SECONDS = 1.0
 BLAME_SECONDS = 1.0
 
 
@@ -103,6 +104,9 @@ class _Run:
                     self._deaths.append(f"{self._last_panic()}{death}")
                 except NodeDied as death:
                     self._node_deaths.append(str(death))
+                if self._deaths or self._node_deaths:
+                    # Nobody settled: what was created just before is still on its way to us.
+                    SYSTEM.pause(CATCH_UP_SECONDS)
                 self._observed_seconds = self._now()
             self._cpu_seconds = cost.since(used_before, cost.cpu_seconds(self._installed))
             self._warnings += keep.metrics(self._writer, "metrics-after.txt", self._installed)
