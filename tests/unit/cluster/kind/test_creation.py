@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.cluster.kind import creation
 from harness.cluster.kind.creation import Creation, delete, shared_folder
 from harness.errors import ClusterError, CommandError, InputError
 from tests.unit.cluster.kind.given import Engine, KindKube
@@ -213,8 +214,10 @@ def test_what_is_left_of_a_cluster_is_deleted_by_its_label(world: World) -> None
     assert all("--filter=label=io.x-k8s.kind.cluster=h" in call and "--all" in call for call in asked)
 
 
-def test_a_container_that_will_not_go_is_told(world: World) -> None:
+def test_a_container_that_will_not_go_is_asked_again_and_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(creation, "REMOVAL_SECONDS", 0.0)
     world.engine.put_docker({"rm*": "echo device or resource busy >&2; exit 1"})
     world.engine.add_stranger("h")
     with pytest.raises(CommandError, match="device or resource busy"):
         delete("h")
+    assert len(world.removed()) == 3

@@ -24,6 +24,12 @@ def test_a_declared_node_has_the_labels_and_taints_of_the_scenario() -> None:
     assert node["spec"]["taints"] == [{"key": "dedicated", "value": "gpu", "effect": "NoSchedule"}]
 
 
+@pytest.mark.parametrize("registration", [as_declared(spec(), WORKER), as_made(WORKER)], ids=["declared", "made"])
+def test_it_says_from_the_first_that_it_is_not_ready(registration: Registration) -> None:
+    (condition,) = registration.node["status"]["conditions"]
+    assert (condition["type"], condition["status"]) == ("Ready", "False")
+
+
 def test_it_keeps_the_workers_network_and_machine() -> None:
     assert as_declared(spec(), WORKER).node["spec"] == {
         "podCIDR": "10.244.1.0/24",

@@ -221,6 +221,22 @@ def test_a_node_that_has_no_room_yet_or_keeps_pods_away_is_not_ready(
         pool.register([spec("node-1"), spec("node-2")])
 
 
+def test_a_node_that_was_ready_and_is_not_any_more_is_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = world.taken_over()
+    world.kube.slow = {"node-2"}
+    monkeypatch.setattr(workers, "READY_TIMEOUT_SECONDS", workers.CHECK_SECONDS)
+
+    def relapse(event: str, item: Object) -> None:
+        is_ready = item["metadata"]["name"] == "node-1" and "allocatable" in item.get("status", {})
+        if event == "MODIFIED" and is_ready and not item["spec"].get("taints"):
+            taints = [{"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"}]
+            world.kube.patch("/api/v1/nodes/node-1", {"spec": {"taints": taints}})
+
+    world.kube.listeners.append(relapse)
+    with pytest.raises(ClusterError, match="not ready after 0 s: node-1, node-2"):
+        pool.register([spec("node-1"), spec("node-2")])
+
+
 def test_a_lost_part_ends_the_wait(world: World) -> None:
     pool = world.taken_over()
     world.kube.slow = {"node-1"}
