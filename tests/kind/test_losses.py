@@ -1,5 +1,6 @@
 """Whatever is killed, and when: nothing stays for good, and what a run lost is told."""
 
+import contextlib
 import os
 import signal
 import sys
@@ -52,7 +53,20 @@ def state(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
         process.run([*HARNESS, "clean"])
 
 
-def started(scenario: str, folder: Path) -> Child:
+@pytest.fixture
+def started(tmp_path: Path) -> Iterator[Callable[[str], Child]]:
+    """Starts the run of a scenario; what is left of it is stopped whatever the test found."""
+    with contextlib.ExitStack() as stack:
+
+        def start(scenario: str) -> Child:
+            child = start_run(scenario, tmp_path)
+            stack.callback(child.stop)
+            return child
+
+        yield start
+
+
+def start_run(scenario: str, folder: Path) -> Child:
     command = [
         *HARNESS,
         "run",
@@ -80,23 +94,24 @@ def await_(met: Callable[[], object], what: str) -> None:
 def killed(child: Child) -> None:
     os.kill(child.pid, signal.SIGKILL)
     child.ended.wait()
-    child.stop()
 
 
-def test_killed_at_any_moment_the_next_run_cleans_up_and_works(state: Path, tmp_path: Path) -> None:
-    creating = started("quick", tmp_path)
+def test_killed_at_any_moment_the_next_run_cleans_up_and_works(
+    state: Path, tmp_path: Path, started: Callable[[str], Child]
+) -> None:
+    creating = started("quick")
     await_(lambda: nodes_of(state), "a container of a cluster that is being created")
     killed(creating)
     left = nodes_of(state)
 
-    running = started("lasting", tmp_path)
+    running = started("lasting")
     await_(lambda: list(tmp_path.glob("runs/*/pods.jsonl")), "a run that goes on")
     assert not set(docker("ps", "-aq").split()) & set(left)
     left = nodes_of(state)
     killed(running)
     assert set(docker("ps", "-aq").split()) >= set(left)
 
-    whole = started("quick", tmp_path)
+    whole = started("quick")
     await_(lambda: "PASS" in whole.log.read_text() or whole.ended.is_set(), "a verdict")
     # It deletes its cluster now.
     killed(whole)
@@ -107,13 +122,12 @@ def test_killed_at_any_moment_the_next_run_cleans_up_and_works(state: Path, tmp_
     assert "nothing was left behind" in process.run([*HARNESS, "clean"])
 
 
-def test_ctrl_c_leaves_no_cluster(state: Path, tmp_path: Path) -> None:
-    creating = started("quick", tmp_path)
+def test_ctrl_c_leaves_no_cluster(state: Path, started: Callable[[str], Child]) -> None:
+    creating = started("quick")
     await_(lambda: nodes_of(state), "a container of a cluster that is being created")
     containers = nodes_of(state)
     os.kill(creating.pid, signal.SIGINT)
     await_gone([creating.pid], CREATE_SECONDS)
-    creating.stop()
     assert not set(docker("ps", "-aq").split()) & set(containers)
     assert nodes_of(state) == []
 

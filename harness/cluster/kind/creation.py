@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import tenacity
 
 from harness import progress
 from harness.clock import SYSTEM
@@ -20,7 +21,8 @@ from harness.process import ends_with_us, run, tail, undisturbed
 LABEL = "io.x-k8s.kind.cluster"
 SHOWN_LINES = 30
 SETTLE_SECONDS = 0.5
-MAKERS_SECONDS = 5.0
+MAKERS_SECONDS = 30.0
+LISTED_SECONDS, LISTED_POLL_SECONDS = 30.0, 0.2
 REMOVAL_TRIES, REMOVAL_SECONDS = 3, 2.0
 
 
@@ -68,7 +70,7 @@ class Creation:
                     self._delete(cluster)
 
     def _delete(self, cluster: Any) -> None:
-        with contextlib.suppress(CommandError):
+        with contextlib.suppress(ClusterError, CommandError):
             self._carry_out(cluster.delete, "delete cluster")
         # What kind did not know of, or could not delete.
         delete(self.name)
@@ -119,13 +121,28 @@ class Creation:
 
 def shared_folder(name: str) -> Path | None:
     """Return the folder that a cluster's nodes share with this machine; None if there is none, or not one of ours."""
-    nodes = docker("ps", "--all", "--quiet", f"--filter=label={LABEL}={name}").split()
-    template = "{{range .Mounts}}{{.Destination}}={{.Source}}\n{{end}}"
-    for line in docker("inspect", "--format", template, nodes[0]).splitlines() if nodes else ():
+    for line in _mounts(name):
         place, _, source = line.partition("=")
         if place == MOUNT:
             return Path(source)
     return None
+
+
+@tenacity.retry(
+    retry=tenacity.retry_if_exception_type(CommandError),
+    stop=tenacity.stop_after_delay(LISTED_SECONDS),
+    wait=tenacity.wait_fixed(LISTED_POLL_SECONDS),
+    reraise=True,
+)
+def _mounts(name: str) -> list[str]:
+    """Return what the first node of a cluster mounts; asked again, for Docker lists a container before it knows it."""
+    nodes = _listed(name)
+    template = "{{range .Mounts}}{{.Destination}}={{.Source}}\n{{end}}"
+    return docker("inspect", "--format", template, nodes[0]).splitlines() if nodes else []
+
+
+def _listed(name: str) -> list[str]:
+    return docker("ps", "--all", "--quiet", f"--filter=label={LABEL}={name}").split()
 
 
 def delete(name: str) -> bool:
@@ -136,12 +153,11 @@ def delete(name: str) -> bool:
     Raises:
         CommandError: some of its containers will not go.
     """
-    _end_makers(name)
+    await_makers(name)
     removed = False
     # Twice: a container whose maker was ended in the middle comes a moment after.
     for _ in range(2):
-        left = docker("ps", "--all", "--quiet", f"--filter=label={LABEL}={name}").split()
-        if left:
+        if left := _listed(name):
             _remove(left)
             removed = True
             SYSTEM.pause(SETTLE_SECONDS)
@@ -161,12 +177,15 @@ def _remove(containers: Sequence[str]) -> None:
             return
 
 
-def _end_makers(name: str) -> None:
-    """End the commands that still make containers of a cluster: they outlive the kind that started them."""
-    makers = []
-    for process in psutil.process_iter(["cmdline"]):
-        if f"{LABEL}={name}" in (process.info["cmdline"] or ()):
-            with contextlib.suppress(psutil.Error):
-                process.kill()
-                makers.append(process)
-    psutil.wait_procs(makers, timeout=MAKERS_SECONDS)
+def await_makers(name: str) -> None:
+    """Return when no command makes containers of a cluster any more: they outlive the kind that started them.
+
+    They are not ended at once: Docker goes on with what it was told, and there would be nothing to wait for.
+    """
+    makers = [
+        process for process in psutil.process_iter(["cmdline"]) if f"{LABEL}={name}" in (process.info["cmdline"] or ())
+    ]
+    _, lasting = psutil.wait_procs(makers, timeout=MAKERS_SECONDS)
+    for process in lasting:
+        with contextlib.suppress(psutil.Error):
+            process.kill()

@@ -17,7 +17,7 @@ from harness.cluster.base import PAUSE_IMAGE, ClusterSpec
 from harness.cluster.folder import ClusterFolder
 from harness.cluster.kind import config, tools
 from harness.cluster.kind.cluster import ClusterOnKind, Parts
-from harness.cluster.kind.creation import Creation, delete, shared_folder
+from harness.cluster.kind.creation import Creation, await_makers, delete, shared_folder
 from harness.cluster.kind.deaths import watched
 from harness.cluster.kind.images import Images
 from harness.cluster.kind.leader import Leader
@@ -86,6 +86,7 @@ class KindProvider:
         if not name or facts.get("keep"):
             return ()
         tools.engine_version()
+        await_makers(str(name))
         if shared_folder(str(name)) is None:
             # Nothing was made, or what has this name is somebody else's.
             return ()

@@ -7,6 +7,8 @@ import pytest
 from harness.cluster.kind import creation
 from harness.cluster.kind.creation import Creation, delete, shared_folder
 from harness.errors import ClusterError, CommandError, InputError
+from harness.process import spawn
+from tests.processes import PATIENCE_SECONDS
 from tests.unit.cluster.kind.given import Engine, KindKube
 
 CONFIG = """\
@@ -131,6 +133,12 @@ def test_what_kind_does_not_delete_is_removed_by_its_label(world: World, failure
     assert world.engine.containers() == []
 
 
+def test_a_cluster_whose_folder_is_gone_is_removed_all_the_same(world: World) -> None:
+    with world.creation().created(world.config):
+        (world.folder / "kind").unlink()
+    assert world.removed() == ["rm --force --volumes id-of-h-worker id-of-h-worker2 id-of-h-control-plane"]
+
+
 def test_a_strangers_cluster_of_the_same_name_is_refused_and_left_alone(world: World) -> None:
     world.engine.add_stranger("h")
     told = 'kind cluster "h" is there already and is not the harness\'s'
@@ -190,6 +198,33 @@ def test_the_folder_that_nodes_share_is_known_from_the_nodes_themselves(world: W
         assert shared_folder("h") == Path("/somewhere/shared")
     world.engine.add_stranger("h")
     assert shared_folder("h") is None
+
+
+def test_a_container_that_docker_lists_and_does_not_know_yet_is_asked_for_again(world: World, tmp_path: Path) -> None:
+    world.engine.add_left("h")
+    asked = tmp_path / "asked"
+    unknown = f"[ -e {asked} ] && cat {tmp_path}/engine/mounts || {{ touch {asked}; echo No such object >&2; exit 1; }}"
+    world.engine.put_docker({'"inspect --format {{range .Mounts}}"*': unknown})
+    assert shared_folder("h") == tmp_path / "engine" / "shared"
+
+
+def test_a_command_that_still_makes_a_container_is_waited_for(world: World, tmp_path: Path) -> None:
+    maker = [sys.executable, "-c", "import time; time.sleep(1)", f"{creation.LABEL}=h"]
+    child = spawn("docker run", maker, log=tmp_path / "maker.log")
+    delete("h")
+    assert child.ended.wait(0)
+    child.stop()
+
+
+def test_a_command_that_makes_a_container_for_ever_is_ended(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(creation, "MAKERS_SECONDS", 0.1)
+    maker = [sys.executable, "-c", "import time; time.sleep(600)", f"{creation.LABEL}=h"]
+    child = spawn("docker run", maker, log=tmp_path / "maker.log")
+    delete("h")
+    assert child.ended.wait(PATIENCE_SECONDS)
+    child.stop()
 
 
 def test_containers_are_in_the_order_of_their_numbers(world: World) -> None:
