@@ -18,16 +18,24 @@ def cache_folder() -> Path:
 
 
 def state_folder() -> Path:
-    """Return the private folder of everything that runs now: clusters and reserved ports.
+    """Return the private folder of everything that runs now: clusters, temporary folders.
 
     Short on purpose: etcd's socket lies below it, and a socket's path may have only about a hundred characters.
     """
     override = os.environ.get("HARNESS_STATE")
-    folder = Path(override) if override else Path(tempfile.gettempdir()) / f"harness-{os.getuid()}"
+    return _private(Path(override), "HARNESS_STATE") if override else machine_folder()
+
+
+def machine_folder() -> Path:
+    """Return the private folder of what a user's runs share whatever their state folders: reserved ports."""
+    return _private(Path(tempfile.gettempdir()) / f"harness-{os.getuid()}", "TMPDIR")
+
+
+def _private(folder: Path, variable: str) -> Path:
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if folder.stat().st_uid != os.getuid():
         # Anybody may have made a folder of this name in a shared place; keys do not go there.
-        raise InputError(f"{folder}: belongs to another user; set HARNESS_STATE to a folder of yours")
+        raise InputError(f"{folder}: belongs to another user; set {variable} to a folder of yours")
     return folder
 
 

@@ -2,12 +2,15 @@
 
 import contextlib
 import sys
+import threading
 from collections.abc import Iterator
 from typing import Protocol, TextIO
 
 from harness.clock import SYSTEM
 
 PLAIN_INTERVAL_SECONDS = 10.0
+# So that what is late is not asked for over and over.
+BEAT_SECONDS_MIN = 0.1
 PIECE_CHARACTERS_MAX = 48
 
 
@@ -25,6 +28,8 @@ class Bar(Protocol):
 
 # The bar on the terminal, if there is one: a terminal has room for one.
 _shown: list[Bar] = []
+# Work that is told in lines, that within other work last: only the last says by itself that it goes on.
+_told: list["_PlainLines"] = []
 
 
 @contextlib.contextmanager
@@ -33,7 +38,8 @@ def bar(title: str, total: int | None = None) -> Iterator[Bar]:
     # Not sys.stderr: pytest captures that, and a person waiting for a first build must see that it goes on.
     stream = sys.__stderr__
     if stream is None or not stream.isatty():
-        yield _PlainLines(title, total)
+        with _plain_lines(title, total) as lines:
+            yield lines
     elif _shown:
         yield _Inside(_shown[-1], title, total)
     else:
@@ -99,20 +105,55 @@ class _Inside:
         self.show(piece)
 
 
+@contextlib.contextmanager
+def _plain_lines(title: str, total: int | None) -> Iterator[Bar]:
+    lines, ended = _PlainLines(title, total), threading.Event()
+    # CI ends jobs that say nothing, and some pieces take minutes.
+    beating = threading.Thread(target=lines.beat, args=(ended,), name="progress", daemon=True)
+    _told.append(lines)
+    beating.start()
+    try:
+        yield lines
+    finally:
+        ended.set()
+        beating.join()
+        _told.remove(lines)
+
+
 class _PlainLines:
     def __init__(self, title: str, total: int | None) -> None:
         self._title = title
-        self._of = f" of {total}" if total else ""
+        self._total = total
         self._done = 0
+        self._piece = ""
         self._started = self._last = SYSTEM.now()
+        self._one_at_a_time = threading.Lock()
 
     def show(self, piece: str) -> None:
-        now = SYSTEM.now()
-        if now - self._last >= PLAIN_INTERVAL_SECONDS:
-            self._last = now
-            piece = _short(piece)
-            note(f"{self._title}: {self._done}{self._of} done after {now - self._started:.0f} s ({piece})")
+        self._piece = piece
+        self._tell()
 
     def advance(self, piece: str) -> None:
         self._done += 1
         self.show(piece)
+
+    def beat(self, ended: threading.Event) -> None:
+        """Say now and then that it goes on, also while nothing is shown."""
+        while not ended.wait(max(self._last + PLAIN_INTERVAL_SECONDS - SYSTEM.now(), BEAT_SECONDS_MIN)):
+            if _told[-1] is self:
+                self._tell()
+
+    def _tell(self) -> None:
+        with self._one_at_a_time:
+            now = SYSTEM.now()
+            if now - self._last >= PLAIN_INTERVAL_SECONDS:
+                self._last = now
+                note(f"{self._title}: {self._state()} after {now - self._started:.0f} s{self._busy_with()}")
+
+    def _state(self) -> str:
+        if self._total:
+            return f"{self._done} of {self._total} done"
+        return f"{self._done} done" if self._done or self._piece else "goes on"
+
+    def _busy_with(self) -> str:
+        return f" ({_short(self._piece)})" if self._piece else ""

@@ -12,18 +12,17 @@ import http.client
 import json
 import os
 import socket
-import tempfile
 import urllib.parse
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from harness import cache, progress, toolchain
+from harness import cache, progress, temporary, toolchain
 from harness.certificates import Authority
 from harness.clock import WaitTimeoutError, wait_until
 from harness.errors import BuildError, CommandError, HarnessError, InputError
-from harness.paths import cache_folder, shipped, state_folder
+from harness.paths import cache_folder, shipped
 from harness.ports import reserved
 from harness.process import Child, run, spawn, undisturbed
 
@@ -221,8 +220,8 @@ def _socket_path(folder: Path, stack: contextlib.ExitStack) -> Path:
     path = folder.resolve() / "control.sock"
     if len(str(path)) <= SOCKET_PATH_CHARACTERS:
         return path
-    private = stack.enter_context(tempfile.TemporaryDirectory(prefix="tap-", dir=state_folder()))
-    return Path(private) / "control.sock"
+    # "t" and not "tap": here every character counts.
+    return stack.enter_context(temporary.folder("t")) / "control.sock"
 
 
 def _fresh(folder: Path) -> Path:

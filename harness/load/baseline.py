@@ -6,7 +6,6 @@ is half as fast makes both take twice as long; their ratio stays.
 
 import hashlib
 import platform
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from harness import toolchain
+from harness import temporary, toolchain
 from harness.errors import InputError
 from harness.extender.subject.parse import Subject, parse
 from harness.load.regress.compare import Options, cells_of, side_of
@@ -87,10 +86,10 @@ def take(
 
 
 def _taken(subject: Subject, options: Options, advance: Advance) -> BaselineSubject:
-    with tempfile.TemporaryDirectory(prefix="harness-baseline-") as folder:
-        sides = _sides(subject, Path(folder), options)
+    with temporary.folder("baseline") as folder:
+        sides = _sides(subject, folder, options)
         cells = cells_of(sides, replace(options, wire=options.wire or _wire(sides[1])))
-        stages = [_stage(sides, cells, options, Path(folder), number, advance) for number in range(1, STAGES + 1)]
+        stages = [_stage(sides, cells, options, folder, number, advance) for number in range(1, STAGES + 1)]
     for one in stages:
         if one.died:
             raise InputError(f"{subject.text}: ended by itself, so there is nothing to keep: {one.died[SIDES[1]]}")
@@ -138,13 +137,13 @@ def check(
     then = _chosen(baseline, file, subject, name)
     options = replace(options, seed=int(then.inputs.get("seed", 0)))
     options.check()
-    with tempfile.TemporaryDirectory(prefix="harness-baseline-") as folder:
-        sides = _sides(subject, Path(folder), options)
+    with temporary.folder("baseline") as folder:
+        sides = _sides(subject, folder, options)
         cells = [_same_cell(cell, sides, options, file) for cell in then.cells]
         _refuse_unlike(then, inputs_of(sides[1], options.seed, then.inputs.get("metrics") or []), file)
-        stages = [_stage(sides, cells, options, Path(folder), 1, advance)]
+        stages = [_stage(sides, cells, options, folder, 1, advance)]
         if not stages[0].died and _is_suspect(then.cells, stages[0], options.tolerance):
-            stages.append(_stage(sides, cells, options, Path(folder), 2, advance))
+            stages.append(_stage(sides, cells, options, folder, 2, advance))
     pairs = tuple(tuple(one.pairs[number] for one in stages) for number in range(len(cells)))
     died = next((one.died[SIDES[1]] for one in stages if one.died), None)
     rows = tuple(

@@ -2,12 +2,12 @@
 
 import contextlib
 import sys
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from harness import temporary
 from harness.clock import SYSTEM, WaitTimeoutError, wait_until
 from harness.errors import HarnessError
 from harness.lifeline import VARIABLE as LIFELINE
@@ -69,8 +69,7 @@ def generate(
     Raises:
         HarnessError: the null server does not start.
     """
-    with tempfile.TemporaryDirectory(prefix="harness-load-") as name, contextlib.ExitStack() as stack:
-        folder = Path(name)
+    with temporary.folder("load") as folder, contextlib.ExitStack() as stack:
         if scale.has_floor and order.floor_seconds > 0:
             order = replace(order, null=stack.enter_context(_null_server(folder)))
         path = order.write(folder)

@@ -5,11 +5,10 @@ import json
 import os
 import re
 import shutil
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from harness import cache, progress, toolchain
+from harness import cache, progress, temporary, toolchain
 from harness.cluster.embedded.build import FLAGS, LINKER_FLAGS
 from harness.cluster.embedded.releases import Release
 from harness.errors import SHOWN_LINES, BuildError, CommandError
@@ -100,8 +99,8 @@ class _Build:
     def into(self, draft: Path) -> None:
         """Build the program and note its facts."""
         progress.note(f"Building {self._what}, with Go {self._go.version} ({self._go.origin}).")
-        with tempfile.TemporaryDirectory(prefix="harness-build-") as name:
-            folder = Path(name).resolve()
+        with temporary.folder("build") as made:
+            folder = made.resolve()
             module, paths = module_of(self._plugins, self._release, self._go)
             module.add(TRACE, shipped("plugins") / "trace")
             (folder / "main.go").write_text(main_source(self._plugins, paths))

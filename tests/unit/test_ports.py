@@ -10,6 +10,7 @@ import pytest
 
 from harness import ports, process
 from harness.errors import ClusterError
+from harness.paths import machine_folder
 from tests.processes import PATIENCE_SECONDS, await_text, python
 
 
@@ -85,6 +86,26 @@ def test_a_port_can_be_had_again_afterwards(monkeypatch: pytest.MonkeyPatch) -> 
         pass
     with ports.reserved(1) as again:
         assert again == first
+
+
+def test_nothing_is_left_of_a_port_that_was_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = machine_folder() / "ports"
+    with listening() as taken:
+        only(monkeypatch, [taken, *free_ports(1)])
+        with ports.reserved(1) as found:
+            assert (folder / f"{found[0]}.lock").exists()
+            assert not (folder / f"{taken}.lock").exists()
+    assert not (folder / f"{found[0]}.lock").exists()
+
+
+def test_ports_are_ones_own_whatever_the_state_folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Between a reservation and the listening only the lock tells others, and they may have another state folder."""
+    candidates = free_ports(2)
+    only(monkeypatch, candidates)
+    with ports.reserved(1) as ours:
+        monkeypatch.setenv("HARNESS_STATE", str(tmp_path / "another"))
+        with ports.reserved(1) as theirs:
+            assert {*ours, *theirs} == set(candidates)
 
 
 def test_a_failed_reservation_gives_back_what_it_had(monkeypatch: pytest.MonkeyPatch) -> None:

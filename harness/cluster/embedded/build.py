@@ -4,11 +4,10 @@ import hashlib
 import json
 import os
 import shutil
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import cache, progress, toolchain
+from harness import cache, progress, temporary, toolchain
 from harness.cluster.base import ClusterSpec
 from harness.cluster.embedded.releases import Release, release
 from harness.errors import SHOWN_LINES, BuildError, CommandError, InputError
@@ -125,8 +124,8 @@ def _compile(wanted: Release, go: toolchain.Toolchain, output: Path) -> None:
     linker = [LINKER_FLAGS, *(f"-X k8s.io/component-base/version.{key}={value}" for key, value in stamps.items())]
     source = shipped("controlplane")
     # Copied: go may want to touch the module file, and an installed package is not ours to write to.
-    with tempfile.TemporaryDirectory() as folder:
-        module = Path(folder) / "go.mod"
+    with temporary.folder("build") as folder:
+        module = folder / "go.mod"
         shutil.copy(wanted.module_file, module)
         shutil.copy(wanted.module_file.with_suffix(".sum"), module.with_suffix(".sum"))
 

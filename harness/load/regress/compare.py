@@ -1,11 +1,11 @@
 """`harness regress`, without its clothes: two subjects in, a verdict with everything that it rests on out."""
 
-import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from harness import temporary
 from harness.errors import InputError
 from harness.extender.connect import entry_of
 from harness.extender.entry import VERBS, Entry
@@ -101,8 +101,8 @@ def compare(
     options.check()
     for subject in (base, candidate):
         refuse_remote(subject, allow_remote=options.allow_remote)
-    with tempfile.TemporaryDirectory(prefix="harness-regress-") as temporary:
-        logs = folder or Path(temporary)
+    with temporary.folder("regress") as own:
+        logs = folder or own
         sides = [side_of(subject, logs / name, options) for name, subject in zip(SIDES, (base, candidate), strict=True)]
         cells = cells_of(sides, options)
         return _carry_out(sides, cells, options, logs, advance)

@@ -1,5 +1,10 @@
+import contextlib
+from collections.abc import Iterator
+from types import SimpleNamespace
+
 import pytest
 
+from harness import progress
 from harness.cluster import nodes
 from harness.errors import ClusterError
 from harness.kube import Object
@@ -29,7 +34,9 @@ def test_a_node_is_made_as_it_was_declared() -> None:
 
 def test_a_declared_label_stands_above_the_usual_one() -> None:
     (spec,) = specs(labels={"kubernetes.io/arch": "arm64"})
-    assert nodes.node_object(spec)["metadata"]["labels"]["kubernetes.io/arch"] == "arm64"
+    labels = nodes.node_object(spec)["metadata"]["labels"]
+    assert labels["kubernetes.io/arch"] == labels["beta.kubernetes.io/arch"] == "arm64"
+    assert labels["beta.kubernetes.io/os"] == "linux"
 
 
 @pytest.mark.parametrize(
@@ -65,6 +72,27 @@ def test_creating_returns_when_every_node_is_ready() -> None:
     nodes.create_nodes(kube, specs(count=20), lambda: None)
     assert len(kube.items(nodes.NODES)) == 20
     assert all(nodes.takes_pods(node) for node in kube.items(nodes.NODES))
+
+
+def test_many_nodes_are_counted_while_they_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[tuple[str, int | None]] = []
+    names: list[str] = []
+
+    @contextlib.contextmanager
+    def bar(title: str, total: int | None = None) -> Iterator[SimpleNamespace]:
+        shown.append((title, total))
+        yield SimpleNamespace(advance=names.append)
+
+    monkeypatch.setattr(progress, "bar", bar)
+    kube = FakeKube()
+    play(kube)
+    nodes.create_nodes(kube, specs(count=nodes.SHOWN_NODES_MIN), lambda: None)
+    assert shown == [("Making nodes", nodes.SHOWN_NODES_MIN)]
+    assert len(set(names)) == len(names) == nodes.SHOWN_NODES_MIN
+    few = FakeKube()
+    play(few)
+    nodes.create_nodes(few, specs(count=3), lambda: None)
+    assert len(shown) == 1
 
 
 def test_nodes_that_stay_unready_are_named_at_the_deadline(monkeypatch: pytest.MonkeyPatch) -> None:
