@@ -1,12 +1,12 @@
 """`harness baseline`: keep what an extender costs, and check it later or elsewhere."""
 
-import json
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from harness.cli.bring import entry_option
+from harness.cli.gates import told, undecided_option
 from harness.cli.options import json_option
 from harness.cli.regress import Share, budget_option, facts, found, nodes_option, seed_option, verb_option, wire_option
 from harness.extender.subject.parse import parse
@@ -97,6 +97,7 @@ def save(
 @click.option("--tolerance", type=Share(), default="5%", show_default=True, help="Slowdown that is accepted.")
 @budget_option
 @click.option("--cassette", metavar="FILE", help="The cassette that the baseline was measured with.")
+@undecided_option
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of records; reports/runs unless told.")
 @json_option
 def check(
@@ -107,13 +108,14 @@ def check(
     tolerance: float,
     budget_seconds: float,
     cassette: str | None,
+    undecided: str | None,
     out: Path | None,
     as_json: bool,
 ) -> int:
     """Compare what SUBJECT costs with what FILE says.
 
-    Asked is what was asked then. Exits with 0 for PASS and INCONCLUSIVE, 1 for a REGRESSION or a subject that fails, 2
-    if the two cannot be compared, 3 if the subject cannot be measured.
+    Asked is what was asked then. Exits with 0 for PASS and INCONCLUSIVE, 1 for a REGRESSION or a subject that fails
+    (with --undecided fail also for INCONCLUSIVE), 2 if the two cannot be compared, 3 if the subject cannot be measured.
 
     \b
     Example:
@@ -135,5 +137,4 @@ def check(
     with bar("Measuring") as shown:
         checked = check_against(known, str(file), brought, options, name=name, advance=shown.advance)
     result = keep_check(checked, out or runs_folder(), facts(load_before))
-    print(json.dumps(result.to_json(), indent=2) if as_json else checked_text(result))
-    return 0 if result.ok else 1
+    return 0 if told(result.to_json(), checked_text(result), undecided, as_json=as_json) else 1

@@ -3,13 +3,14 @@
 import json
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from harness.cli.gates import FAIL, undecided_option
 from harness.cli.options import json_option
 from harness.errors import InputError
 from harness.paths import runs_folder
@@ -37,6 +38,7 @@ BEFORE = ("verdict", "comparison")
     metavar="WHAT",
     help="Exit with 1 if it is worse: placement,pending,latency,throughput,cost,verdict; with a limit latency:20",
 )
+@undecided_option
 @click.option("--lang", "language", type=click.Choice(LANGUAGES), help="Language; that of the locale unless told.")
 @click.option("--out", type=click.Path(path_type=Path), help="Also write a report into this folder.")
 @click.option("--format", "formats", metavar="NAMES", help="Formats of --out; html,md unless told.")
@@ -45,6 +47,7 @@ def compare(
     runs: tuple[str, ...],
     anyway: bool,
     fail_on: str | None,
+    undecided: str | None,
     language: str | None,
     out: Path | None,
     formats: str | None,
@@ -54,7 +57,8 @@ def compare(
 
     RUN is a record's path, its id, the beginning of its id, latest, or latest:N for the newest N. Several joined by
     commas are repeats of the same; without commas, runs of the same variant with the same configuration are. Exits
-    with 1 if a condition of --fail-on is hit, 2 if the runs cannot be compared.
+    with 1 if a condition of --fail-on is hit or a run held against the first did not finish, with --undecided fail also
+    if a condition cannot be decided; 2 if the runs cannot be compared.
 
     \b
     Examples:
@@ -71,8 +75,7 @@ def compare(
     from harness.report.words import Words, language_of_here  # noqa: PLC0415
 
     wanted = conditions(fail_on) if fail_on is not None else ()
-    if formats is not None and out is None:
-        raise InputError("--format: says how --out is written; give --out FOLDER too")
+    _refuse_alone(formats, out, undecided, fail_on)
     forms = _forms(formats) if out is not None else ()
     words = Words(language or language_of_here())
     groups = [group for one in runs for group in _groups(one)]
@@ -81,19 +84,37 @@ def compare(
         refuse(unlike([run.record for side in sides for run in side.runs]), HINT)
     comparison = held_against(sides)
     found = gate(comparison, wanted, words)
+    failed = any(one.hit or undecided == FAIL for one in found)
     if as_json:
-        document = {**comparison.to_json(), "findings": [one.to_json() for one in found]}
-        print(json.dumps({"ok": not any(one.hit for one in found), **document}, indent=2, default=str))
+        _print(comparison, found, ok=not failed)
     else:
-        _show(comparison, wanted, found, words)
+        _show(comparison, wanted, found, words, undecided)
     if out is not None:
-        paths = [path for group in groups for path in group]
-        written = _publish(comparison, paths, out, forms, words)
+        written = _publish(comparison, [path for group in groups for path in group], out, forms, words)
         print("\n".join(map(str, written)), file=sys.stderr if as_json else sys.stdout)
-    return 1 if any(one.hit for one in found) else 0
+    return 1 if failed else 0
 
 
-def _show(comparison: "Comparison", wanted: "Sequence[Condition]", found: "Sequence[Finding]", words: "Words") -> None:
+def _print(comparison: "Comparison", found: "Sequence[Finding]", *, ok: bool) -> None:
+    document = {"ok": ok, **comparison.to_json(), "findings": [one.to_json() for one in found]}
+    print(json.dumps(document, indent=2, default=str))
+
+
+def _refuse_alone(formats: str | None, out: Path | None, undecided: str | None, fail_on: str | None) -> None:
+    """Refuse options that mean nothing without another."""
+    if formats is not None and out is None:
+        raise InputError("--format: says how --out is written; give --out FOLDER too")
+    if undecided is not None and fail_on is None:
+        raise InputError("--undecided: says what becomes of a condition of --fail-on; give --fail-on WHAT too")
+
+
+def _show(
+    comparison: "Comparison",
+    wanted: "Sequence[Condition]",
+    found: "Sequence[Finding]",
+    words: "Words",
+    undecided: str | None,
+) -> None:
     from harness.report.section_text import section_text, wrapped  # noqa: PLC0415 - see above
     from harness.report.sections.differences import section_of  # noqa: PLC0415 - see above
 
@@ -102,8 +123,23 @@ def _show(comparison: "Comparison", wanted: "Sequence[Condition]", found: "Seque
         kind = "hit" if one.hit else "undecided"
         told = words(f"compare.gate.{kind}", condition=one.condition, side=one.side, text=one.text)
         print("\n".join(wrapped(told, "  ")))
-    if wanted and not any(one.hit for one in found):
-        print(words("compare.gate.passed", conditions=",".join(one.title for one in wanted)))
+    for line in _conclusion(wanted, found, words, undecided):
+        print("\n".join(wrapped(line, "  ")))
+
+
+def _conclusion(
+    wanted: "Sequence[Condition]", found: "Sequence[Finding]", words: "Words", undecided: str | None
+) -> Iterator[str]:
+    """Yield what came of the conditions when none is hit; of one that stayed open nobody may read that it held."""
+    if any(one.hit for one in found):
+        return
+    unsettled = {one.condition for one in found}
+    titles = list(dict.fromkeys(one.title for one in wanted))
+    if held := [title for title in titles if title not in unsettled]:
+        yield words("compare.gate.passed", conditions=",".join(held))
+    if unsettled:
+        kind = "open_fails" if undecided == FAIL else "open"
+        yield words(f"compare.gate.{kind}", conditions=",".join(title for title in titles if title in unsettled))
 
 
 def _forms(formats: str | None) -> Sequence[str]:

@@ -1,6 +1,5 @@
 """`harness regress`: is one extender slower than another."""
 
-import json
 import sys
 from pathlib import Path
 
@@ -8,8 +7,10 @@ import click
 
 from harness.cli.bring import entry_option
 from harness.cli.closing import close, report_option
+from harness.cli.gates import told, undecided_option
 from harness.cli.options import json_option
 from harness.errors import InputError
+from harness.extender.cassette.command import without_secrets_in
 from harness.extender.subject.parse import parse
 from harness.paths import runs_folder
 from harness.progress import bar
@@ -71,6 +72,7 @@ seed_option = click.option("--seed", type=click.IntRange(0), default=0, show_def
 @seed_option
 @click.option("--cassette", metavar="FILE", help="Bodies of a cassette, or of a record with one, instead of made-up.")
 @click.option("--allow-remote", is_flag=True, help="Also call a subject on another machine; it must be yours.")
+@undecided_option
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of records; reports/runs unless told.")
 @report_option
 @json_option
@@ -86,6 +88,7 @@ def regress(
     seed: int,
     cassette: str | None,
     allow_remote: bool,
+    undecided: str | None,
     out: Path | None,
     report_to: Path | None,
     as_json: bool,
@@ -93,43 +96,39 @@ def regress(
     """Decide whether CANDIDATE is slower than BASE; both are subjects.
 
     Both run side by side and are asked the same, one after the other. Compared are the processor time of a request and
-    its latency in the middle. Exits with 0 for PASS and INCONCLUSIVE, 1 for a REGRESSION or a candidate that fails, 2
-    on bad input, 3 if one cannot be measured.
+    its latency in the middle. Exits with 0 for PASS and INCONCLUSIVE, 1 for a REGRESSION or a candidate that fails
+    (with --undecided fail for INCONCLUSIVE too), 2 on bad input, 3 if one cannot be measured.
 
     \b
     Examples:
       harness regress go:./my-extender@main go:./my-extender
       harness regress ref:pass-through 'cmd:./my-extender {port}' --verb filter --nodes 100 --nodes 1000
-      harness regress go:.@v1.2.0 go:. --cassette latest --json
+      harness regress go:.@v1.2.0 go:. --cassette latest --undecided fail --json
     """
     from harness.load.regress.compare import Options, compare  # noqa: PLC0415 - slow, and not needed for --help
     from harness.load.regress.keep import keep  # noqa: PLC0415
     from harness.report.regress import regression_text  # noqa: PLC0415
 
     keys = entry_keys(entries).given()
-    options = Options(
-        verbs=verbs,
-        nodes=nodes,
-        wire=wire,
-        tolerance=tolerance,
-        budget_seconds=budget_seconds,
-        seed=seed,
-        cassette=found(cassette) if cassette else None,
-        allow_remote=allow_remote,
-    )
+    recorded = found(cassette) if cassette else None
+    options = Options(verbs, nodes, wire, tolerance, budget_seconds, seed, recorded, allow_remote)
     load_before = machine.load_now()
     with bar("Comparing") as shown:
         compared = compare(parse(base, keys), parse(candidate, keys), options, advance=shown.advance)
     result = keep(compared, out or runs_folder(), facts(load_before))
-    print(json.dumps(result.to_json(), indent=2) if as_json else regression_text(result))
+    code = 0 if told(result.to_json(), regression_text(result), undecided, as_json=as_json) else 1
     close([result.path] if result.path else [], report_to, as_json=as_json)
-    return 0 if result.ok else 1
+    return code
 
 
 def facts(load_before: float) -> dict[str, object]:
     """Return what shapes a measurement besides its inputs."""
     loads = {"load_before": load_before, "load_after": machine.load_now()}
-    return {"machine": {**machine.fingerprint(), **loads}, "versions": machine.versions(), "command": sys.argv}
+    return {
+        "machine": {**machine.fingerprint(), **loads},
+        "versions": machine.versions(),
+        "command": without_secrets_in(sys.argv),
+    }
 
 
 def found(name: str) -> Path:

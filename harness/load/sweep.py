@@ -27,24 +27,25 @@ Measure = Callable[[Corpus, Shape, bool], tuple[Run, list[LoadResult]]]
 
 @dataclass(frozen=True)
 class Step:
-    """One rate that was tried."""
+    """One rate that was tried, with a result per verb."""
 
     rate: float
     within: bool
     limited: bool
-    result: LoadResult
+    results: tuple[LoadResult, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return what a record keeps of it."""
-        result = self.result
+        """Return what a record keeps of it: sums over all verbs, as the rate is one; only p99 has to be one verb's."""
+        worst = max(self.results, key=lambda one: one.p99_ms if one.p99_ms is not None else float("inf"))
         return {
             "rate": self.rate,
             "within": self.within,
-            "p99_ms": result.p99_ms,
-            "errors": result.errors,
-            "requests": result.requests,
-            "achieved_rate": result.achieved_rate,
-            "generator_limited": result.generator_limited,
+            "p99_ms": worst.p99_ms,
+            "worst_verb": worst.verb,
+            "errors": sum(one.errors for one in self.results),
+            "requests": sum(one.requests for one in self.results),
+            "achieved_rate": sum(one.achieved_rate for one in self.results),
+            "generator_limited": any(one.generator_limited for one in self.results),
         }
 
 
@@ -100,12 +101,11 @@ def find_knee(
 
 
 def judged(rate: float, results: Sequence[LoadResult], budget_ms: float) -> Step:
-    """Tell whether a rate was within the budget; of several verbs, the worst one says."""
-    worst = max(results, key=lambda one: one.p99_ms if one.p99_ms is not None else float("inf"))
+    """Tell whether a rate was within the budget; of several verbs, all have to be."""
     within = all(_is_within(one, budget_ms) for one in results)
     # Late requests that were answered within the budget all the same prove the rate; only a failure is put in doubt.
     limited = not within and any(_is_ours(one, budget_ms) for one in results)
-    return Step(rate, within, limited, worst)
+    return Step(rate, within, limited, tuple(results))
 
 
 def _is_ours(result: LoadResult, budget_ms: float) -> bool:

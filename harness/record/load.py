@@ -114,7 +114,8 @@ class Knee:
         failed_rate: the lowest rate that was not; None if every one was.
         limited_by: extender, generator (it could not send more), bound (no higher rate is tried) or time.
         pods_per_second: what one scheduler could reach, by the mean service times of its calls one after the other.
-        steps: what was tried, each with rate, p99_ms, errors, achieved_rate and whether it was within.
+        steps: what was tried: rate, requests, errors and achieved_rate over all verbs, p99_ms of the worst_verb,
+            whether it was within, and generator_limited.
     """
 
     subject: str

@@ -1,5 +1,6 @@
 """Puts several runs into one table: per scenario, size and variant, how often it held and how long pods took."""
 
+import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -9,10 +10,13 @@ from harness.errors import RecordError
 from harness.expect.percentile import percentile
 from harness.report.calls import share_of_attempts
 from harness.report.summary import RunSummary
-from harness.report.text import table
+from harness.report.terminal import terminal_width, widest
+from harness.report.text import fitted, table
 
 PERCENTILES = (50, 90, 99)
 HEADERS = ("scenario", "variant", "held", "run", "pend", "tries", "p50", "p90", "p99", "pods/s", "ext %", "cpu ms")
+# What a narrow terminal goes without, the least important first.
+SPARE = ("p90", "tries", "cpu ms", "ext %", "pods/s", "pend", "run")
 LEGEND = """\
 (run, pend: pods that run or are pending; tries: scheduling attempts; p50 to p99: ms from a pod's creation to its
 binding; ext %: share of the attempts spent in extenders; cpu ms: of schedulers, extenders and taps per bound pod)"""
@@ -77,7 +81,19 @@ def comparison_text(runs: Sequence[RunSummary]) -> str:
         ]
         for row in compared(named)
     ]
-    return f"{table(rows, HEADERS)}\n{LEGEND}"
+    return _shown(rows)
+
+
+def _shown(rows: Sequence[Sequence[str]]) -> str:
+    """Return the table and what its columns mean, no wider than the terminal."""
+    whole, width = f"{table(rows, HEADERS)}\n{LEGEND}", terminal_width()
+    if width is None or widest(whole) <= width:
+        return whole
+    legend = textwrap.fill(" ".join(LEGEND.split()), width, break_on_hyphens=False)
+    scenarios = {row[0] for row in rows}
+    if len(scenarios) > 1 or widest(table(rows, HEADERS)) <= width:
+        return f"{fitted(rows, HEADERS, SPARE)}\n{legend}"
+    return f"{scenarios.pop()}:\n{fitted([row[1:] for row in rows], HEADERS[1:], SPARE)}\n{legend}"
 
 
 def _compared(scenario: str, variant: str, runs: Sequence[RunSummary]) -> Compared:

@@ -4,7 +4,7 @@ Sections are made of records, formats are made of sections; neither knows the ot
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 Cell = str | int | float | bool | None
@@ -19,11 +19,13 @@ class Column:
         key: its name in files, with the unit, the same in every language: `p99_ms`.
         title: what a person reads, with the unit.
         digits: how many digits after the point a person reads; None for whole numbers and texts.
+        in_files_only: no person needs it, and programs want the same columns always.
     """
 
     key: str
     title: str
     digits: int | None = None
+    in_files_only: bool = False
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,14 @@ class Table:
     shown: int = 50
     marks: Mapping[int, str] = field(default_factory=dict)
     filters: tuple[str, ...] = ()
+
+    def for_people(self) -> "Table":
+        """Return it without the columns that are for files only."""
+        kept = [place for place, column in enumerate(self.columns) if not column.in_files_only]
+        if len(kept) == len(self.columns):
+            return self
+        rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
+        return replace(self, columns=tuple(self.columns[place] for place in kept), rows=rows)
 
 
 @dataclass(frozen=True)
@@ -79,9 +89,9 @@ class Listing:
 
 @dataclass(frozen=True)
 class Callout:
-    """What nobody should overlook."""
+    """What nobody should overlook; a task is for the reader to do."""
 
-    level: Literal["good", "bad", "warning", "info"]
+    level: Literal["good", "bad", "warning", "info", "task"]
     text: str
 
 
@@ -168,6 +178,11 @@ class Document:
         """Return all tables, in their order."""
         return [block for section in self.sections for block in section.all_blocks() if isinstance(block, Table)]
 
+    def for_people(self) -> "Document":
+        """Return it as a person reads it."""
+        sections = (replace(section, blocks=_for_people(section.blocks)) for section in self.sections)
+        return replace(self, sections=tuple(sections))
+
     def pictures(self) -> list[Picture]:
         """Return all pictures, in their order."""
         return [block for section in self.sections for block in section.all_blocks() if isinstance(block, Picture)]
@@ -178,3 +193,15 @@ def _unfolded(blocks: tuple[Block, ...]) -> Iterator[Block]:
         yield block
         if isinstance(block, Fold):
             yield from _unfolded(block.blocks)
+
+
+def _for_people(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    made: list[Block] = []
+    for block in blocks:
+        if isinstance(block, Table):
+            made.append(block.for_people())
+        elif isinstance(block, Fold):
+            made.append(replace(block, blocks=_for_people(block.blocks)))
+        else:
+            made.append(block)
+    return tuple(made)

@@ -1,7 +1,7 @@
 """Decides whether a comparison is bad enough to fail a build: the conditions of `--fail-on`. Pure.
 
 With a PERCENT a condition is a plain limit. Without, only what chance does not explain counts, and where too few runs
-were made to tell, it says so and does not fail.
+were made to tell, it says so and is not hit. A run that did not finish proves nothing: it is found whatever was asked.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,6 +16,9 @@ from harness.report.words import Words
 FIGURES = {"latency": ("p50_ms", "p90_ms"), "throughput": ("pods_per_second",), "cost": ("cpu_ms_per_pod",)}
 CONDITIONS = ("placement", "pending", *FIGURES, "verdict")
 WITHOUT_PERCENT = frozenset({"verdict"})
+# What is found of a run that did not finish, whatever was asked.
+STATUS = "status"
+FINISHED = "finished"
 DIGITS = 2
 
 
@@ -67,12 +70,20 @@ def conditions(text: str) -> tuple[Condition, ...]:
 
 def gate(comparison: Comparison, wanted: Sequence[Condition], words: Words) -> tuple[Finding, ...]:
     """Return every condition that is hit or cannot be decided, side by side."""
-    return tuple(
-        Finding(condition.title, one.side.name, hit, text)
-        for one in comparison.others
-        for condition in wanted
-        for hit, text in _CHECKS.get(condition.name, _figures)(one, condition, words)
-    )
+    found = []
+    for one in comparison.others:
+        if wanted:
+            found += [Finding(STATUS, one.side.name, hit=True, text=text) for text in _unfinished(one, words)]
+        for condition in wanted:
+            told = _CHECKS.get(condition.name, _figures)(one, condition, words)
+            found += [Finding(condition.title, one.side.name, hit, text) for hit, text in told]
+    return tuple(found)
+
+
+def _unfinished(one: Versus, words: Words) -> Iterator[str]:
+    for meta in (run.record.meta for run in one.side.runs):
+        if meta.status != FINISHED:
+            yield words("compare.gate.unfinished", run=meta.id, status=meta.status)
 
 
 Findings = Iterator[tuple[bool, str]]
@@ -85,6 +96,8 @@ def _placement(one: Versus, condition: Condition, words: Words) -> Findings:
             yield True, words("compare.gate.moved", share=f"{one.moves.share:.1%}", limit=f"{condition.share:.1%}")
     elif apart.outcome in ("different", "beyond"):
         yield True, _far(one.apart, words)
+    elif apart.outcome == "unknown":
+        yield False, words("compare.gate.nowhere")
 
 
 def _far(apart: Apart, words: Words) -> str:

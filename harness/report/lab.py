@@ -11,7 +11,7 @@ from pathlib import PurePath
 from harness.record.logs import Excerpt, excerpts
 from harness.report.assemble import title
 from harness.report.document import Block, Callout, Cell, Code, Column, Document, Facts, Fold, Section, Table, Text
-from harness.report.sections.grouping import Shown, readable, shown, slug
+from harness.report.sections.grouping import Shown, natural, readable, shown, slug
 from harness.report.sources import Sources
 from harness.report.words import Words
 
@@ -100,7 +100,7 @@ def _facts(one: Shown, words: Words) -> Facts:
 
 
 def _nodes(one: Shown, name: str, words: Words) -> Table:
-    rows = tuple(sorted(one.run.per_node().items()))
+    rows = tuple(sorted(one.run.per_node().items(), key=lambda pair: natural(pair[0])))
     columns = tuple(Column(key, words(f"formats.lab.column.{key}")) for key in ("node", "pods"))
     return Table(f"result-{name}-nodes", words("formats.lab.nodes"), columns, rows, shown=20)
 
@@ -157,7 +157,7 @@ def _analysis(sources: Sources, words: Words) -> Section:
 
 
 def _asked(name: str, words: Words) -> tuple[Block, Block]:
-    return Text(words(f"formats.lab.ask.{name}")), Callout("info", words("formats.lab.fill-in"))
+    return Text(words(f"formats.lab.ask.{name}")), Callout("task", words("formats.lab.fill-in"))
 
 
 def _appendix(sources: Sources, commands: Sequence[Block], words: Words) -> Section:
@@ -166,7 +166,8 @@ def _appendix(sources: Sources, commands: Sequence[Block], words: Words) -> Sect
         *(regression.meta.get("command") or () for regression in sources.regressions),
     ]
     lines = list(dict.fromkeys(line for line in map(_command, measured) if line))
-    lines.append(f"harness report {shlex.join(sources.ids)} --template lab")
+    # The language too: elsewhere another one may be the usual.
+    lines.append(f"harness report {shlex.join(sources.ids)} --template lab --lang {words.language}")
     blocks = (Text(words("formats.lab.appendix.text")), *commands, Code("\n".join(lines), "console"))
     return Section("appendix", words("formats.lab.appendix"), blocks)
 

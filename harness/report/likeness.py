@@ -48,9 +48,9 @@ class Unlike:
 
 
 def unlike(records: Sequence[Record]) -> tuple[Unlike, ...]:
-    """Return every input in which a run differs from the first, run by run."""
+    """Return every input in which a run differs from the first, run by run; and if the first did not finish, that."""
     first = records[0]
-    return tuple(one for record in records[1:] for one in _differences(record, first))
+    return (*_status(first), *(one for record in records[1:] for one in _differences(record, first)))
 
 
 def refuse(found: Sequence[Unlike], hint: str) -> None:
@@ -84,8 +84,12 @@ def _differences(record: Record, first: Record) -> Iterator[Unlike]:
         if here != there and (mine.cluster == theirs.cluster or None not in (here, there)):
             yield Unlike(run, f"versions.{key}", _shown(here), _shown(there))
     yield from _machine(run, mine.machine, theirs.machine)
-    if mine.status != "finished":
-        yield Unlike(run, "status", mine.status, "finished", slows=True)
+    yield from _status(record)
+
+
+def _status(record: Record) -> Iterator[Unlike]:
+    if record.meta.status != "finished":
+        yield Unlike(record.meta.id, "status", record.meta.status, "finished", slows=True)
 
 
 def _scenario(record: Record, first: Record) -> Iterator[Unlike]:

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from harness.record.load import Knee, LoadRecord, LoadResult
-from harness.report.text import table
+from harness.report.terminal import compact, terminal_width, widest
+from harness.report.text import fitted
 
 WIDTH = 100
 HEADERS = ("verb", "nodes", "load", "sent", "failed", "p50", "p95", "p99", "max", "service\np99", "lag\np99")
@@ -71,7 +72,11 @@ def _aligned(rows: Sequence[Sequence[object]], headers: Sequence[str], texts: in
     from tabulate import tabulate
 
     sides = ["left"] * texts + ["right"] * (len(headers) - texts)
-    return tabulate(rows, headers, tablefmt="simple", disable_numparse=True, colalign=sides)
+    whole = tabulate(rows, headers, tablefmt="simple", disable_numparse=True, colalign=sides)
+    width = terminal_width()
+    if width is None or widest(whole) <= width:
+        return whole
+    return compact([[str(cell) for cell in row] for row in rows], headers, [side == "right" for side in sides])
 
 
 def _floor(results: Sequence[LoadResult]) -> list[str]:
@@ -119,7 +124,7 @@ def knee_table(knees: Sequence[Knee]) -> str:
         for knee in knees
     ]
     told = "pods/s: what one scheduler could reach, by the mean of its calls one after the other"
-    return f"{table(rows, KNEE_HEADERS)}\n{told}"
+    return "\n".join([fitted(rows, KNEE_HEADERS, ()), *wrapped(told)])
 
 
 def in_situ_table(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -146,7 +151,8 @@ def shortened(text: str, most: int = SUBJECT_CHARACTERS_MAX) -> str:
 
 def wrapped(text: str) -> list[str]:
     """Return lines that fit."""
-    return textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+    width = min(WIDTH, terminal_width() or WIDTH)
+    return textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def _rate(rate: float) -> str:

@@ -1,5 +1,6 @@
 """Makes a report of records and writes its files: the only part of reports that changes anything."""
 
+import contextlib
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -82,19 +83,29 @@ def write(files: Files, folder: Path) -> None:
     """Write the files of a report into a folder; its short form also goes where a job shows it.
 
     Raises:
-        InputError: it cannot be written.
+        InputError: it cannot be written. A report that was there before is then still whole.
     """
+    drafts = {folder / name: _draft_of(folder / name) for name in files}
     try:
-        for name, content in files.items():
-            path = folder / name
+        for (path, draft), content in zip(drafts.items(), files.values(), strict=True):
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+            draft.write_bytes(content)
+        for path, draft in drafts.items():
+            draft.replace(path)
     except OSError as error:
+        for draft in drafts.values():
+            with contextlib.suppress(OSError):
+                draft.unlink(missing_ok=True)
         raise InputError(
             f"{folder}: the report cannot be written: {error.strerror or error}; choose another folder"
         ) from error
     if brief.FILE in files:
         _append_to_job(files[brief.FILE], os.environ)
+
+
+def _draft_of(path: Path) -> Path:
+    """Return where a file is written aside: beside its place, so that it takes that in one move; hidden until then."""
+    return path.with_name(f".{path.name}.{os.getpid()}")
 
 
 def _append_to_job(summary: bytes, environment: Mapping[str, str]) -> None:

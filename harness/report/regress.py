@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from harness.record.baseline import Checked
 from harness.record.regress import Comparison, MetricResult, Regression
-from harness.report.text import table
+from harness.report.text import fitted
 
 HEADERS = ("", "metric", "base ms", "cand. ms", "ratio [95 % CI]", "verdict", "n", "MDE")
 UNKNOWN = "-"
@@ -36,7 +36,7 @@ def comparison_table(comparisons: Sequence[Comparison]) -> str:
     for one in comparisons:
         for number, metric in enumerate(one.metrics):
             rows.append([one.title if number == 0 else "", *_cells(metric), one.pairs, _share(metric.mde)])
-    return table(rows, HEADERS)
+    return fitted(rows, HEADERS, ())
 
 
 def _cells(metric: MetricResult) -> list[str]:
@@ -80,7 +80,7 @@ def checked_text(checked: Checked) -> str:
         for row in checked.rows
     ]
     headers = ("", "metric", "then", "now", "change [95 % CI]", "verdict", "n", "MDE")
-    lines = [f"{checked.verdict}: {checked.subject} against {checked.file}", "", table(rows, headers), ""]
+    lines = [f"{checked.verdict}: {checked.subject} against {checked.file}", "", fitted(rows, headers, ()), ""]
     lines += [f"FAILED {row.title}: {row.failure}" for row in checked.rows if row.failure]
     lines.append(f"then, now: how many times what {checked.yardstick} costs; {checked.tolerance:.0%} more is accepted")
     lines += [f"note: {note}" for note in checked.notes]

@@ -1,13 +1,16 @@
 """Tables for a terminal."""
 
 import shutil
+import textwrap
 from collections.abc import Sequence
 
 from harness.expect.base import Verdict
 from harness.expect.waiting import starts
 from harness.record.model import Record
 from harness.report.calls import call_rows, share_of_attempts
+from harness.report.sections.grouping import natural
 from harness.report.summary import RunSummary
+from harness.report.terminal import compact, is_figures, terminal_width, widest
 
 CALL_HEADERS = (
     "extender",
@@ -22,6 +25,8 @@ CALL_HEADERS = (
     "nodes",
     "kept",
 )
+# What a narrow terminal goes without, the least important first.
+CALL_SPARE = ("received", "sent", "max ms", "kept", "nodes")
 KILO = 1000
 BYTE_UNITS = ("B", "kB", "MB", "GB")
 MARKS = {"held": "ok", "rejected": "REJECTED", "not-judged": "not judged"}
@@ -77,7 +82,7 @@ def calls_text(record: Record) -> str:
     ]
     share = share_of_attempts(record)
     told = "" if share is None else f"\n(extenders took {share:.0%} of the time of all scheduling attempts)"
-    return table(cells, CALL_HEADERS) + told
+    return fitted(cells, CALL_HEADERS, CALL_SPARE) + told
 
 
 def table(rows: Sequence[Sequence[object]], headers: Sequence[str], widths: Sequence[int] | None = None) -> str:
@@ -87,12 +92,40 @@ def table(rows: Sequence[Sequence[object]], headers: Sequence[str], widths: Sequ
     return tabulate(rows, headers=headers, tablefmt="simple", maxcolwidths=list(widths) if widths else None)
 
 
+def fitted(rows: Sequence[Sequence[object]], headers: Sequence[str], spare: Sequence[str]) -> str:
+    """Return a table that fits the terminal: columns move closer, spare ones go, then names take several lines."""
+    width, whole = terminal_width(), table(rows, headers)
+    if width is None or widest(whole) <= width:
+        return whole
+    cells, kept = [[str(cell) for cell in row] for row in rows], list(headers)
+    right = [is_figures(column) for column in zip(*cells, strict=True)]
+    gone: list[str] = []
+    for name in ("", *spare):
+        if name:
+            place = kept.index(name)
+            gone.append(kept.pop(place))
+            right.pop(place)
+            cells = [[*row[:place], *row[place + 1 :]] for row in cells]
+        text = compact(cells, kept, right)
+        if widest(text) <= width:
+            break
+    names = [place for place, is_right in enumerate(right) if not is_right]
+    for place in names if widest(text) > width else ():
+        most = max(len(row[place]) for row in cells)
+        room = max(COLUMN_MIN, most - widest(text) + width)
+        cells = [[*row[:place], textwrap.fill(row[place], room), *row[place + 1 :]] for row in cells]
+        text = compact(cells, kept, right)
+    told = f"(left out, because the terminal has {width} columns: {', '.join(gone)}; `harness report` has them)"
+    return f"{text}\n{textwrap.fill(told, width)}" if gone else text
+
+
 def _per_node(run: RunSummary) -> str:
     per_node = run.per_node()
     if not per_node:
         return "no nodes"
     if len(per_node) <= NODES_SHOWN_MAX:
-        return ", ".join(f"{name} {count}" for name, count in per_node.items())
+        # Records have nodes in the order in which the cluster told of them, which is chance.
+        return ", ".join(f"{name} {per_node[name]}" for name in sorted(per_node, key=natural))
     counts = sorted(per_node.values())
     return f"{len(counts)} nodes hold {counts[0]} to {counts[-1]} pods, {counts[len(counts) // 2]} in the middle"
 

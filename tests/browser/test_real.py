@@ -17,6 +17,21 @@ from tests.browser.test_reading import CUT, MARK, MARKS, STICKING_OUT
 from tests.unit.report.large import Large
 
 BYTES_MAX = 3_000_000
+COMPARISON = "#table-comparison .scroll"
+# Between the margins that pages are printed with.
+A4_PIXELS = 688
+LINES = """return [...document.querySelectorAll(arguments[0])].map((cell) => {
+  const text = [...cell.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).pop(), lines = [];
+  let last = null;
+  [...text.data].forEach((character, place) => {
+    const range = document.createRange();
+    range.setStart(text, place); range.setEnd(text, place + 1);
+    const top = Math.round(range.getBoundingClientRect().top);
+    if (top === last) lines[lines.length - 1] += character; else lines.push(character);
+    last = top;
+  });
+  return lines;
+})"""
 
 
 @pytest.fixture(scope="module", params=["en", "zh"])
@@ -48,6 +63,21 @@ def test_five_variants(browser: Page, five: Path) -> None:
     assert all(marks)
     assert page.complaints() == []
     assert page.requests() == [f"file://{five}"]
+
+
+def test_the_comparison_is_seen_without_scrolling(browser: Page, five: Path) -> None:
+    page = browser.open(five, width=1400)
+    wide, seen = page.run(f"const e = document.querySelector('{COMPARISON}'); return [e.scrollWidth, e.clientWidth]")
+    assert wide <= seen
+
+
+def test_on_paper_names_break_at_their_hyphens_only(browser: Page, five: Path) -> None:
+    page = browser.open(five, width=A4_PIXELS)
+    page.media(paper=True)
+    assert page.run("return document.documentElement.scrollWidth") <= A4_PIXELS
+    lines = page.run(LINES, f"{COMPARISON} td:first-child")
+    assert {"".join(parts) for parts in lines} >= set(VARIANTS)
+    assert [parts for parts in lines if any(not part.endswith("-") for part in parts[:-1])] == []
 
 
 @pytest.mark.parametrize("width", [400, 1600])

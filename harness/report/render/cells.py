@@ -20,7 +20,13 @@ def shown(cell: Cell, digits: int | None, words: Words) -> str:
         return NOTHING
     if isinstance(cell, float) and digits is None:
         digits = 0 if cell.is_integer() else USUAL_DIGITS
-    return f"{cell:,.{digits or 0}f}" if digits is not None else f"{cell:,}"
+    if digits is None:
+        return f"{cell:,}"
+    # Not 0.0000, which would say that there is nothing, of a probability even that it cannot be.
+    least = 10.0**-digits
+    if isinstance(cell, float) and 0 < cell < least / 2:
+        return f"<{least:.{digits}f}"
+    return f"{cell:,.{digits}f}"
 
 
 def is_missing(cell: Cell) -> bool:

@@ -18,7 +18,7 @@ import orjson
 from markupsafe import Markup, escape
 
 from harness.report.document import Cell, Document, Picture, Table
-from harness.report.render import cells, pictures
+from harness.report.render import cells, paper, pictures
 from harness.report.words import Words, catalogue
 
 FILE = "report.html"
@@ -129,7 +129,11 @@ def _environment(words: Words) -> jinja2.Environment:
     def shown(cell: Cell, digits: int | None) -> str:
         return cells.shown(cell, digits, words)
 
+    def closeness(table: Table) -> str:
+        return paper.closeness(table, rows_written(table), shown, is_long)
+
     environment.globals |= {
+        "closeness": closeness,
         "words": words,
         "shown": shown,
         "is_missing": cells.is_missing,

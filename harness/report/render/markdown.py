@@ -28,7 +28,7 @@ from harness.report.words import Words
 
 FILE = "report.md"
 PICTURES = "pictures"
-MARKS = {"good": "✅", "bad": "❌", "warning": "⚠️", "info": "💡"}
+MARKS = {"good": "✅", "bad": "❌", "warning": "⚠️", "info": "💡", "task": "✏️"}
 OUTCOMES = {"passed": MARKS["good"], "failed": MARKS["bad"], "unclear": "❔"}
 # Whatever would begin emphasis, code, a cell or an escape; a link needs its bracket and parenthesis together.
 _SPECIAL = re.compile(r"([\\`*|~])|(?<=\])(?=\()")

@@ -7,6 +7,7 @@ import altair
 
 from harness.report import charts
 from harness.report.compare import PERCENTILES, Compared, compared
+from harness.report.distance import RUNS_MIN
 from harness.report.document import Block, Cell, Column, Picture, Section, Table, Text
 from harness.report.sections.drawing import by_variant, data, rounded, sized, thinned
 from harness.report.sections.grouping import GROUPS_DRAWN_MAX, Group, groups, shown
@@ -36,7 +37,10 @@ def _table(rows: Sequence[Compared], words: Words) -> Table:
     counted = {"running": [row.running for row in rows], "pending": [row.pending for row in rows]}
     tried = [tuple(count for count in row.attempts if count is not None) for row in rows]
     counted["attempts"] = [counts if len(counts) == row.runs else () for counts, row in zip(tried, rows, strict=True)]
-    columns = [Column(key, words(f"run.column.{key}")) for key in ("scenario", "variant", "runs", "held")]
+    # One scenario for all rows is told once, above: the room is needed for figures.
+    alike = len({row.scenario for row in rows}) == 1
+    columns = [Column("scenario", words("run.column.scenario"), in_files_only=alike)]
+    columns += [Column(key, words(f"run.column.{key}")) for key in ("variant", "runs", "held")]
     cells: list[list[Cell]] = [[row.scenario, row.variant, row.runs, row.held] for row in rows]
     for key, per_row in counted.items():
         _add_counts(key, per_row, columns, cells, words)
@@ -49,12 +53,12 @@ def _table(rows: Sequence[Compared], words: Words) -> Table:
         line += [row.pods_per_second, share, row.cpu_ms_per_pod]
     return Table(
         "comparison",
-        words("run.comparison.table"),
+        words("run.comparison.table-one", scenario=rows[0].scenario) if alike else words("run.comparison.table"),
         tuple(columns),
         tuple(tuple(line) for line in cells),
         note=words("run.comparison.note"),
         marks={place: "bad" for place, row in enumerate(rows) if row.held < row.runs},
-        filters=("scenario", "variant"),
+        filters=("variant",) if alike else ("scenario", "variant"),
     )
 
 
@@ -79,7 +83,15 @@ def _finding(rows: Sequence[Compared], words: Words) -> list[str]:
         return []
     quick, slow = min(waits, key=waits.__getitem__), max(waits, key=waits.__getitem__)
     values = {"quick": quick, "quick_ms": f"{waits[quick]:.1f}", "slow": slow, "slow_ms": f"{waits[slow]:.1f}"}
-    return [words("run.comparison.finding", scenario=rows[0].scenario, **values)]
+    told = words("run.comparison.finding", scenario=rows[0].scenario, **values)
+    return [told + _doubt([row.runs for row in rows if row.variant in waits], words)]
+
+
+def _doubt(runs: Sequence[int], words: Words) -> str:
+    """Say that an order of so few runs may be chance; the chapter on differences asks for as many."""
+    if max(runs) == 1:
+        return words("run.comparison.once")
+    return words("run.comparison.few", least=RUNS_MIN) if min(runs) < RUNS_MIN else ""
 
 
 def _picture(group: Group, rows: Sequence[Compared], words: Words) -> Picture:

@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -71,8 +72,14 @@ def _facts(runs: Sequence[Shown], words: Words) -> Iterator[tuple[str, str]]:
     yield words("run.column.cluster"), _values((meta.cluster for meta in metas), words)
     yield words("run.column.seed"), _values((meta.seed for meta in metas), words)
     yield words("run.environment.machine"), _values((_machine(meta.machine, words) for meta in metas), words)
-    started = sorted(meta.started_at for meta in metas if meta.started_at)
+    started = [_moment(text) for text in sorted(meta.started_at for meta in metas if meta.started_at)]
     yield words("run.environment.started"), _values(iter([*started[:1], *started[1:][-1:]]), words)
+
+
+def _moment(text: str) -> str:
+    """Return a moment to the second, as people write it; a damaged one stays as it is."""
+    moment = readable(None, datetime.fromisoformat, text)
+    return text if moment is None else f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _machine(machine: Mapping[str, Any], words: Words) -> str | None:
@@ -147,4 +154,5 @@ def _cells(one: Shown) -> tuple[Cell, ...]:
     load = readable(None, lambda: float(meta.machine["load_at_start"]))
     times = (meta.ready_seconds, meta.duration_seconds, load)
     machine = str(meta.machine["id"]) if meta.machine.get("id") else None
-    return meta.id, meta.cluster, meta.seed, meta.started_at, *times, *versions, machine
+    started = _moment(meta.started_at) if meta.started_at else None
+    return meta.id, meta.cluster, meta.seed, started, *times, *versions, machine

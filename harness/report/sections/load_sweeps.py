@@ -152,7 +152,10 @@ def _steps(record: LoadRecord, knee: Knee) -> list[dict[str, Any]]:
 
 
 def _answered(record: LoadRecord, knee: Knee, step: Mapping[str, Any]) -> float | None:
-    """Return how many requests per second of all verbs were answered; a step itself keeps only its worst verb."""
+    """Return how many requests per second of all verbs were answered."""
+    if "worst_verb" in step:
+        return float(step["achieved_rate"])
+    # A step of an older record has the rate of its worst verb only; those of all stand in the results.
     verbs = knee.verb.split("+")
     share = float(step["rate"]) / len(verbs)
     own = {

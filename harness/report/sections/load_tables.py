@@ -124,7 +124,9 @@ def step_table(knees: Sequence[tuple[LoadRecord, Knee]], words: Words) -> Table:
         for place, (_, _, step) in enumerate(steps)
         if step.get("generator_limited") or not step.get("within")
     }
-    title, note = words("load.table.steps"), words("load.note.steps")
+    # Older records have the counts of the slowest verb only.
+    summed = all("worst_verb" in step for _, _, step in steps)
+    title, note = words("load.table.steps"), words("load.note.steps" if summed else "load.note.steps.older")
     return Table("load-knee-steps", title, columns, rows, note=note, marks=states)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from harness.expect.evidence import waited_seconds
 from harness.expect.explain import Explanation, explain
+from harness.expect.held_up import HeldUp
 from harness.expect.traced import TRACE
 from harness.expect.waiting import images
 from harness.expect.why import PodStory, tell
@@ -17,6 +18,7 @@ from harness.report.words import Words
 EXAMPLES_MAX = 3
 STORIES_MAX = 20
 STORIES_PER_RUN_MAX = 5
+HELD_UP = "held up"
 CALLS_BYTES_MAX = 8_000_000
 _LINES_MAX = 30
 _PARTS = ("timeline", "reasons", "extenders", "plugins", "preemption", "events", "moves")
@@ -61,6 +63,7 @@ def _causes(one: Shown, words: Words) -> list[Cause]:
     """Return the causes of a run, the commonest first; how many nodes were refused does not tell two apart."""
     said: dict[tuple[str, str], tuple[str, tuple[str, ...], Explanation | None]] = {}
     causes: dict[tuple[str, tuple[str, ...]], Cause] = {}
+    held = HeldUp(one.run.record)
     for pod in one.run.record.pods:
         if not pod.pending:
             continue
@@ -68,6 +71,8 @@ def _causes(one: Shown, words: Words) -> list[Cause]:
         known = (
             (condition.reason, condition.message) if condition and condition.status != "True" else ("", pod.scheduler)
         )
+        if not known[0] and held.by(pod):
+            known = ("", HELD_UP)
         if known not in said:
             said[known] = _reason(*known, words)
         reason, plugins, explained = said[known]
@@ -77,6 +82,8 @@ def _causes(one: Shown, words: Words) -> list[Cause]:
 
 def _reason(condition: str, message: str, words: Words) -> tuple[str, tuple[str, ...], Explanation | None]:
     """Return what keeps a pod pending, without numbers of nodes, and the plugins that say so."""
+    if not condition and message == HELD_UP:
+        return words("run.pending.held-up"), (), None
     if not condition:
         return words("run.pending.silent", scheduler=message), (), None
     explained = explain(message)

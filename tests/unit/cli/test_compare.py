@@ -16,12 +16,18 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def saved(
-    root: Path, name: str, counts: Sequence[int] = (7, 7, 6), *, slow: float = 1.0, variant: str = "default"
+    root: Path,
+    name: str,
+    counts: Sequence[int] = (7, 7, 6),
+    *,
+    slow: float = 1.0,
+    variant: str = "default",
+    **facts: object,
 ) -> str:
     made = builder(counts, slow=slow, variant=variant)
     made.write(root, name)
     run = root / name / "run.json"
-    run.write_text(json.dumps(json.loads(run.read_text()) | {"machine": {"id": "here", "cores": 2}}))
+    run.write_text(json.dumps(json.loads(run.read_text()) | {"machine": {"id": "here", "cores": 2}, **facts}))
     return name
 
 
@@ -56,7 +62,46 @@ def test_what_cannot_be_decided_does_not_fail(harness: Harness, here: Path) -> N
     ended = harness("compare", saved(here, "one"), saved(here, "two", slow=2.0), "--fail-on", "latency")
     assert ended.code == 0
     assert "not decided, latency: default #2: wait p50, ms worse by 100.0%; five runs of each" in ended.out
-    assert ended.out.rstrip().endswith("nothing worse by latency")
+    assert "nothing worse" not in ended.out
+    last = "latency could not be decided, see above; that passes unless --undecided fail is given"
+    assert ended.out.splitlines()[-1] == last
+
+
+def test_what_was_decided_is_told_beside_what_was_not(harness: Harness, here: Path) -> None:
+    names = saved(here, "one"), saved(here, "two", slow=2.0)
+    ended = harness("compare", *names, "--fail-on", "throughput,pending,latency")
+    assert ended.code == 0
+    said = ended.out.splitlines()
+    assert "nothing worse by pending" in said
+    assert said[-1].startswith("throughput,latency could not be decided")
+
+
+@pytest.mark.parametrize(
+    ("language", "said"), [("en", "FAILED: latency could not be"), ("zh", "未通过\N{FULLWIDTH COLON}latency 无法判定")]
+)
+def test_a_build_can_fail_on_what_cannot_be_decided(harness: Harness, here: Path, language: str, said: str) -> None:
+    names = saved(here, "one"), saved(here, "two", slow=2.0)
+    failing = ("--fail-on", "latency", "--undecided", "fail", "--lang", language)
+    ended = harness("compare", *names, *failing)
+    assert ended.code == 1
+    assert ended.out.splitlines()[-1].startswith(said)
+    document = harness("compare", *names, *failing, "--json")
+    assert (document.code, json.loads(document.out)["ok"]) == (1, False)
+    assert harness("compare", *names, "--fail-on", "latency", "--undecided", "pass").code == 0
+    assert harness("compare", *names, "--fail-on", "pending", "--undecided", "fail").code == 0
+
+
+def test_a_run_that_did_not_finish_fails_whatever_was_asked(harness: Harness, here: Path) -> None:
+    names = saved(here, "one"), saved(here, "killed", status="running")
+    ended = harness("compare", *names, "--fail-on", "latency")
+    assert ended.code == 1
+    assert "FAILED status: default #2: killed did not finish (status running), so that it proves nothing" in ended.out
+    assert "nothing worse" not in ended.out
+    assert harness("compare", *names).code == 0
+    # As a base it fails nothing; its times say nothing either.
+    swapped = harness("compare", *reversed(names), "--fail-on", "latency:1")
+    assert swapped.code == 0
+    assert "latency:1 could not be decided" in swapped.out
 
 
 def test_commas_make_repeats(harness: Harness, here: Path) -> None:
@@ -89,6 +134,7 @@ def test_other_nodes_are_refused_with_the_key_and_both_values(harness: Harness, 
         (["one", "nothing"], "no such record"),
         (["one", "two", "--fail-on", "speed"], "choose from placement"),
         (["one", "two", "--format", "html"], "give --out"),
+        (["one", "two", "--undecided", "fail"], "give --fail-on"),
         (["one", "two", "--out", "x", "--format", "pdf"], "choose from html"),
     ],
 )

@@ -5,6 +5,10 @@ from pathlib import Path
 import pytest
 
 from harness.extender.subject.program import program_of
+from harness.load.baseline import CheckedWithPairs
+from harness.load.regress.compare import Compared
+from harness.record.baseline import Checked
+from harness.record.regress import Regression
 from tests.unit.cli.conftest import Harness
 
 WORK_FACTOR = Path(__file__).parents[2] / "subjects" / "workfactor"
@@ -38,6 +42,33 @@ def test_no_regression_ends_with_0(harness: Harness, program: str, tmp_path: Pat
     document = json.loads(ended.out)
     assert document["options"]["tolerance"] == 0.5
     assert {one["metric"] for one in document["comparisons"][0]["metrics"]} >= {"cpu p50", "wall p50", "wall p99"}
+
+
+def test_a_build_can_fail_on_what_is_inconclusive(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Whether so little decides is chance; that nothing was decided is given here."""
+    nothing = Compared(Regression("ref:pass-through", "ref:pass-through", {}, ()), ())
+    monkeypatch.setattr("harness.load.regress.compare.compare", lambda *_, **__: nothing)
+    given = ("regress", "ref:pass-through", "ref:pass-through", "--out", tmp_path)
+    assert harness(*given).code == 0
+    failed = harness(*given, "--undecided", "fail")
+    assert failed.code == 1
+    assert "FAILED: INCONCLUSIVE seen, PASS expected by --undecided fail; repeat it" in failed.out
+    document = json.loads(harness(*given, "--undecided", "fail", "--json").out)
+    assert (document["ok"], document["verdict"]) == (False, "INCONCLUSIVE")
+
+
+def test_a_baseline_that_decides_nothing_can_fail_a_build(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    checked = CheckedWithPairs(Checked("ref:pass-through", "b.json", "ref:pass-through", 0.05, ()), ())
+    monkeypatch.setattr("harness.load.baseline.check", lambda *_, **__: checked)
+    monkeypatch.setattr("harness.record.baseline.read", lambda _: None)
+    given = ("baseline", "check", "b.json", "ref:pass-through", "--out", tmp_path)
+    assert harness(*given).code == 0
+    failed = harness(*given, "--undecided", "fail")
+    assert (failed.code, "FAILED: INCONCLUSIVE seen" in failed.out) == (1, True)
 
 
 def test_a_candidate_that_fails_ends_with_1(harness: Harness, program: str, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import orjson
 import psutil
 import pytest
 
-from harness.clock import wait_until
+from harness.clock import SYSTEM, wait_until
 from harness.extender.subject.parse import parse
 from harness.load.generate import Scale
 from harness.load.samples import OUTCOMES
@@ -88,7 +88,7 @@ def test_failed_requests_are_counted_by_kind(tmp_path: Path) -> None:
 
 
 def test_an_extender_that_dies_is_told(tmp_path: Path) -> None:
-    record = loaded(trouble("--die-after", "40"), tmp_path, rates=(200.0,), seconds=1.5)
+    record = loaded(trouble("--die-after", "100"), tmp_path, rates=(200.0,), seconds=1.5)
     (one,) = record.results
     assert one.ended == "died"
     assert not any("generator" in note for note in one.notes if "left late" not in note)
@@ -98,7 +98,7 @@ def test_an_extender_that_dies_is_told(tmp_path: Path) -> None:
 
 
 def test_an_extender_that_hangs_is_given_up_at_its_time_out(tmp_path: Path) -> None:
-    (one,) = loaded(trouble("--hang-after", "20", httpTimeout="400ms"), tmp_path, rates=(100.0,)).results
+    (one,) = loaded(trouble("--hang-after", "15", httpTimeout="400ms"), tmp_path, rates=(100.0,)).results
     assert one.error_kinds == {"timeout": one.errors}
     assert one.errors == one.requests
     assert one.p50_ms is not None
@@ -176,6 +176,8 @@ def test_ctrl_c_keeps_what_was_measured_and_leaves_nothing(tmp_path: Path) -> No
         return False
 
     wait_until(is_loaded, what="a connection of the generator", timeout_seconds=PATIENCE_SECONDS * 2)
+    # A connection is no answer yet.
+    SYSTEM.pause(0.5)
     process.send_signal(signal.SIGINT)
     _await_end(child)
     assert child.exit_code == 130, (tmp_path / "log").read_text()

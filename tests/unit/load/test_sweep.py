@@ -55,6 +55,24 @@ def test_a_budget_that_only_the_generator_missed_is_told_apart() -> None:
     assert not judged(100.0, [replace(GOOD, p99_ms=60.0)], 50.0).limited
 
 
+def test_a_step_counts_over_all_verbs_as_its_rate_does() -> None:
+    fast = replace(GOOD, verb="prioritize", p99_ms=20.0, requests=190, errors=2, achieved_rate=94.0)
+    slow = replace(GOOD, p99_ms=70.0, generator_limited=True)
+    told = judged(200.0, [fast, slow], 50.0).to_json()
+    assert told == {
+        "rate": 200.0,
+        "within": False,
+        "p99_ms": 70.0,
+        "worst_verb": "filter",
+        "errors": 2,
+        "requests": 390,
+        "achieved_rate": 194.0,
+        "generator_limited": True,
+    }
+    mute = replace(fast, p99_ms=None)
+    assert judged(200.0, [mute, slow], 50.0).to_json()["worst_verb"] == "prioritize"
+
+
 def test_pods_per_second_leave_binds_out() -> None:
     cycle = [replace(GOOD, verb=verb, mean_ms=mean) for verb, mean in (("filter", 3), ("prioritize", 2), ("bind", 90))]
     assert pods_per_second(cycle) == pytest.approx(200)

@@ -69,9 +69,10 @@ class Loads:
 
     def knee(self, rates: Sequence[tuple[float, bool, bool]], verb: str = "filter", **values: Any) -> "Loads":
         """Add a search: what was tried, whether it was within the budget, and whether the generator limited it."""
+        worst = {key: values.pop(key) for key in ("worst_verb",) if key in values}
         steps = tuple(
             {"rate": rate, "within": within, "p99_ms": rate / 10, "errors": 0, "achieved_rate": rate}
-            | {"generator_limited": limited, "requests": 10}
+            | {"generator_limited": limited, "requests": 10, **worst}
             for rate, within, limited in rates
         )
         good = max((rate for rate, within, _ in rates if within), default=0.0)

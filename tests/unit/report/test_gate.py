@@ -59,6 +59,12 @@ def test_placement_with_and_without_a_limit() -> None:
     assert [one.hit for one in found("placement:0", [run((7, 7, 6))], chance)] == [True]
 
 
+def test_placements_of_which_one_has_no_pod_are_not_decided() -> None:
+    waiting = builder((0, 0)).pod("waits", message=NO_CPU)
+    (one,) = found("placement", [run((2, 1))], [renamed(judged(waiting), "other")])
+    assert (one.hit, "cannot be compared" in one.text) == (False, True)
+
+
 def test_pods_that_wait() -> None:
     waiting = builder((2, 1)).pod("waits", message=NO_CPU).pod("too", message=NO_CPU)
     base, other = [judged(builder((2, 1)))], [renamed(judged(waiting), "other")]

@@ -178,6 +178,9 @@ def test_columns_of_numbers_are_known() -> None:
         (3.0, None, "3"),
         (3.14159, None, "3.142"),
         ("1.50", 1, "1.50"),
+        (0.00001, 4, "<0.0001"),
+        (0.00006, 4, "0.0001"),
+        (0.0, 4, "0.0000"),
     ],
 )
 def test_values(cell: Any, digits: int | None, text: str) -> None:

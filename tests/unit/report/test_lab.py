@@ -57,6 +57,7 @@ def test_what_was_used_and_seen_is_in_it(runs: list[Path]) -> None:
     appendix = made.partition(". Appendix")[2]
     assert "harness run synthetic --size default --variant extender" in appendix
     assert "harness report 20261116-053610-synthetic-default-default-0000" in appendix
+    assert "--template lab --lang en\n" in appendix
 
 
 def test_questions_fit_what_happened(runs: list[Path]) -> None:
@@ -66,7 +67,7 @@ def test_questions_fit_what_happened(runs: list[Path]) -> None:
     assert "In what do the variants differ" not in alone
     assert "Which expectation failed" in both
     assert "Which expectation failed" not in alone
-    assert both.count("> 💡 (Write your answer here.)") >= 6
+    assert both.count("> ✏️ (Write your answer here.)") >= 6
 
 
 def test_damaged_metrics_leave_the_rest(runs: list[Path]) -> None:
@@ -82,6 +83,7 @@ def test_the_write_up_speaks_chinese(runs: list[Path]) -> None:
     for title in ("实验目的", "实验方法", "实验结果", "日志摘录", "结果分析", "所用命令"):
         assert title in made
     assert made.startswith("# 实验报告")
+    assert "--template lab --lang zh\n" in made
     assert "formats." not in made
 
 

@@ -1,11 +1,14 @@
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from harness.report.document import Text
 from harness.report.sections import comparison
+from harness.report.words import Words
 from tests.unit.expect.records import RecordBuilder
 from tests.unit.report.given import judged
-from tests.unit.report.reading import ENGLISH, from_disk, of, pictures, rows, size, table, values
+from tests.unit.report.reading import ENGLISH, blocks, from_disk, of, pictures, rows, size, table, values
 from tests.unit.report.test_compare import waiting
 from tests.unit.report.test_compare_columns import bound, measured, page
 
@@ -26,6 +29,36 @@ def test_repeats_are_one_row() -> None:
 def test_counts_that_differ_between_repeats_are_the_least_and_the_most() -> None:
     (row,) = rows(comparison.section(of(waiting(10, 20), waiting(30)), ENGLISH), "comparison")
     assert (row["running_min"], row["running_max"], row["pending"]) == (1, 2, 0)
+
+
+def test_one_scenario_is_told_above_the_table_and_several_in_it() -> None:
+    alone = table(comparison.section(of(waiting(10), waiting(20, variant="extender")), ENGLISH), "comparison")
+    assert [column.key for column in alone.columns][:2] == ["scenario", "variant"]
+    assert [column.key for column in alone.for_people().columns][:2] == ["variant", "runs"]
+    assert alone.for_people().rows[0][0] == alone.rows[0][1]
+    assert alone.title == "synthetic[default]: variants, repeats together"
+    assert alone.filters == ("variant",)
+    other = waiting(10)
+    other = replace(other, record=replace(other.record, meta=replace(other.record.meta, scenario="other")))
+    both = table(comparison.section(of(waiting(10), other), ENGLISH), "comparison")
+    assert [column.key for column in both.columns][:2] == ["scenario", "variant"]
+    assert both.filters == ("scenario", "variant")
+
+
+@pytest.mark.parametrize(
+    ("repeats", "en", "zh"),
+    [
+        (1, "One run each: this says nothing about which is faster.", "每个方案只运行了一次"),
+        (2, "With fewer than 5 runs of each, this says nothing", "各方案的运行不足 5 次"),
+        (5, "", ""),
+    ],
+)
+def test_an_order_of_few_runs_is_told_with_doubt(repeats: int, en: str, zh: str) -> None:
+    runs = [waiting(*range(10, 70, 10), variant=variant) for variant in ("default", "extender")] * repeats
+    for language, doubt in (("en", en), ("zh", zh)):
+        (text,) = [block.text for block in blocks(comparison.section(of(*runs), Words(language)), Text)]
+        assert doubt in text
+        assert bool(doubt) == ("nothing" in text or "不能说明" in text)
 
 
 def test_rows_that_did_not_hold_are_marked() -> None:

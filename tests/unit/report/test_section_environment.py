@@ -45,6 +45,18 @@ def test_what_differs_between_runs_is_told_with_all_its_values() -> None:
     assert told["machine"] == "fast one, 2 cores, 8.0 GB of memory, Linux"
 
 
+def test_moments_are_told_to_the_second() -> None:
+    first = judged(RecordBuilder(), started_at="2026-11-16T18:44:17.280834+00:00")
+    second = judged(RecordBuilder(), started_at="2026-11-16T20:45:00+01:00")
+    damaged = judged(RecordBuilder(), started_at="yesterday")
+    section = environment.section(of(first, second), ENGLISH)
+    (facts,) = blocks(section, Facts)
+    assert dict(facts.pairs)["started at (first; last)"] == "2026-11-16 18:44:17 UTC; 2026-11-16 19:45:00 UTC"
+    assert rows(section, "environment")[0]["started_at"] == "2026-11-16 18:44:17 UTC"
+    (row,) = rows(environment.section(of(damaged), ENGLISH), "environment")
+    assert row["started_at"] == "yesterday"
+
+
 def test_configuration_and_scenario_are_told_once_per_text(tmp_path: Path) -> None:
     paths = []
     for name, variant in (("a", "default"), ("b", "default"), ("c", "extender"), ("d", "controller")):

@@ -157,6 +157,15 @@ def test_the_knee_shows_what_all_verbs_answered(tmp_path: Path) -> None:
     assert column(tables(made)["load-knee-steps"], "rate_per_s") == [80.0, 20.0, 40.0]
 
 
+def test_a_step_says_itself_what_all_verbs_answered(tmp_path: Path) -> None:
+    """Only of older records it has to be looked for in the results."""
+    tried = [(40.0, True, False), (80.0, False, False)]
+    made = shown(Loads(tmp_path).knee(tried, verb="filter+prioritize", worst_verb="filter").record())
+    rows = [row for row in drawn(pictures(made)["load-knee-1"]) if "state" in row]
+    assert [row["answered"] for row in rows] == [40.0, 80.0]
+    assert "the other figures are over all verbs" in str(tables(made)["load-knee-steps"].note)
+
+
 def test_a_knee_of_limited_steps_is_not_drawn(tmp_path: Path) -> None:
     record = Loads(tmp_path).knee([(40.0, True, True), (80.0, True, True), (90.0, False, False)]).record()
     assert not pictures(shown(record))

@@ -58,6 +58,11 @@ def test_pods_that_have_a_node_and_do_not_run_are_told_apart_from_pending_ones()
     assert "1 running, 1 pending, 1 bound and not running (" in run_text(judged(builder))
 
 
+def test_nodes_stand_in_the_order_of_their_names() -> None:
+    builder = RecordBuilder().node("node-10").node("node-2").node("node-1").pod("p", "node-2")
+    assert "pods per node: node-1 0, node-2 1, node-10 0" in run_text(judged(builder))
+
+
 def test_many_nodes_are_summed_up() -> None:
     builder = RecordBuilder()
     for number in range(NODES_SHOWN_MAX + 1):

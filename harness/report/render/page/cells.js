@@ -21,7 +21,8 @@ const shown = (cell, digits) => {
   if (cell === null) return "–";
   if (typeof cell === "string") return cell;
   if (digits === null) digits = Number.isInteger(cell) ? 0 : 3;
-  return grouped(rounded(cell, digits));
+  const least = 10 ** -digits;
+  return cell > 0 && cell < least / 2 ? `<${least.toFixed(digits)}` : grouped(rounded(cell, digits));
 };
 
 const count = (number) => grouped(String(number));
