@@ -10,14 +10,15 @@ from typing import Any
 import click
 import psutil
 
-from harness import process
+from harness import ports, process, temporary
 from harness.cli.options import ClusterChoice, cluster_options, json_option
 from harness.clock import WaitTimeoutError, wait_until
 from harness.cluster import abandoned
 from harness.cluster.folder import ClusterFolder, folders
 from harness.cluster.registry import provider as make_provider
 from harness.errors import ClusterError, InputError
-from harness.paths import state_folder
+from harness.extender.spool import recover_all
+from harness.paths import runs_folder, state_folder
 from harness.report.text import table
 
 STOP_TIMEOUT_SECONDS = 15.0
@@ -122,16 +123,22 @@ def list_clusters(as_json: bool) -> int:
 
 @click.command()
 def clean() -> int:
-    """Remove what crashed runs left behind. Clusters whose owner lives are not touched.
+    """Remove what crashed runs left behind, and put what their taps saw into their records.
+
+    Clusters whose owner lives are not touched, nor are records of runs that go on.
 
     \b
     Example:
       harness clean
     """
     said: list[str] = []
+    recover_all(runs_folder(), said.append)
     removed = abandoned.remove(said.append)
     if removed:
         said.append(f"removed what was left of {', '.join(removed)}")
+    if names := temporary.remove_abandoned():
+        said.append(f"removed temporary folders of killed commands: {', '.join(names)}")
+    ports.remove_abandoned()
     print("\n".join(said) or "nothing was left behind")
     return 0
 

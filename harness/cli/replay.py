@@ -1,18 +1,20 @@
 """`harness replay`: ask a subject again what was asked in a recorded run, and compare its decisions."""
 
 import json
-import tempfile
 from pathlib import Path
 
 import click
 
+from harness import temporary
 from harness.cli.bring import entry_option
 from harness.cli.options import json_option
 from harness.errors import InputError
 from harness.extender.cassette.replay import REQUESTS_MAX, Options, Replayed, replay
+from harness.extender.spool import recover
 from harness.extender.subject.parse import parse
 from harness.paths import runs_folder
-from harness.record.call import CASSETTE
+from harness.progress import note
+from harness.record.call import CASSETTE, SPOOL
 from harness.record.find import resolve
 from harness.record.read import read_meta
 from harness.run.brought import entry_keys
@@ -56,8 +58,8 @@ def replay_command(
     path, known_seed = _found(cassette)
     brought = parse(subject, entry_keys(entries).given())
     options = Options(extender, repeat, max_requests, bind, known_seed if seed is None else seed)
-    with tempfile.TemporaryDirectory(prefix="harness-replay-") as folder:
-        result = replay(path, brought, Path(folder), options)
+    with temporary.folder("replay") as folder:
+        result = replay(path, brought, folder, options)
     print(json.dumps(result.to_json(), indent=2) if as_json else _text(result))
     return 0 if result.same else 1
 
@@ -67,10 +69,20 @@ def _found(name: str) -> tuple[Path, int]:
     given = Path(name)
     folder = given.parent if given.is_file() else resolve(name, runs_folder())
     path = given if given.is_file() else folder / CASSETTE
+    if not path.is_file() and recover(folder):
+        note(f"{folder}: its run was killed; what its taps had recorded is replayed")
     if not path.is_file():
-        raise InputError(f"{folder}: this record has no {CASSETTE}; it was made without an extender, or without a tap")
+        raise InputError(f"{folder}: this record has no {CASSETTE}; {_why_none(folder)}")
     seed = read_meta(folder).seed if (folder / "run.json").is_file() else None
     return path, seed or 0
+
+
+def _why_none(folder: Path) -> str:
+    if (folder / SPOOL).is_dir():
+        return "its run goes on, or was killed as it began; wait for its end, or record another run"
+    if read_meta(folder).status == "running":
+        return "its run was killed before it was made; record another run"
+    return "it was made without an extender"
 
 
 def _text(result: Replayed) -> str:

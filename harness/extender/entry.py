@@ -66,6 +66,8 @@ class Entry:
             # A bool is an int to Python, but not to kube-scheduler.
             if not isinstance(part, kind) or (kind is int and isinstance(part, bool)):
                 raise InputError(f"{where}.{key}: {part!r} seen, {_WORDS[kind]} expected")
+            if isinstance(part, list) and not all(isinstance(one, dict) for one in part):
+                raise InputError(f"{where}.{key}: {part!r} seen, a list of objects expected")
             known[name] = tuple(part) if isinstance(part, list) else part
         entry = cls(**known)
         _ = entry.timeout_seconds  # said now, with its place, rather than by a scheduler that does not start

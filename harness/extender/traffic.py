@@ -1,8 +1,6 @@
 """The extenders of an installed variant while runs go by: restarted for each run, tapped, and broken on purpose."""
 
 import contextlib
-import datetime
-import shutil
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,21 +8,20 @@ from math import inf
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from harness import __version__
 from harness.clock import SYSTEM, WaitTimeoutError, wait_until
 from harness.errors import HarnessError, StepError, VariantError
-from harness.extender.cassette.file import CassetteWriter
-from harness.extender.cassette.finalize import finalize
+from harness.extender.cassette.command import LEFT_OUT, without_logins
 from harness.extender.entry import Entry
+from harness.extender.spool import gather, note, owned
 from harness.extender.subject.start import Running
 from harness.extender.tap import Tap, ended_calls
-from harness.record.call import CASSETTE, EXTENDERS, Extender, Notice
+from harness.record.call import EXTENDERS, Extender, Notice
 from harness.record.write import RecordWriter
 from harness.scenario.faults import Fault
 
-SPOOL = "tap"
 CLOCK_SAMPLES = 8
 NOTICE_SECONDS = 10.0
+SECRET_MISSING = f"its secret is not in the record: to repeat the run, write it where {LEFT_OUT} stands"
 
 
 @dataclass
@@ -47,12 +44,13 @@ class Connected:
         return _at_tap(self.entry, self.tap) if self.tap else self.entry
 
     def describe(self) -> Extender:
-        """Return what the record keeps of it; nobody's key is part of that."""
+        """Return what the record keeps of it; nobody's key or password is part of that."""
         tls = {key: value for key, value in self.entry.tls.items() if key != "keyData"}
-        entry = replace(self.entry, tls=tls).to_json()
-        notes = (*self.notes, *(notice.text for notice in self.notices))
-        tapped = self.tap is not None
-        return Extender(self.name, self.subject, entry, self.entry.url_prefix, tapped=tapped, notes=notes)
+        url = without_logins(self.entry.url_prefix)
+        entry = replace(self.entry, tls=tls, url_prefix=url).to_json()
+        missing = (SECRET_MISSING,) if LEFT_OUT in self.subject + url else ()
+        notes = (*missing, *map(without_logins, (*self.notes, *(notice.text for notice in self.notices))))
+        return Extender(self.name, self.subject, entry, url, tapped=self.tap is not None, notes=notes)
 
 
 class Traffic:
@@ -86,28 +84,19 @@ class Traffic:
         warnings: list[str] = []
         self._begin(seed)
         writer.write_json(EXTENDERS, [one.describe().to_json() for one in self.extenders])
-        self._spool = writer.path / SPOOL
-        tapped = [(one, one.tap, self._spool / one.name) for one in self.extenders if one.tap]
-        offsets = []
-        for _, tap, folder in tapped:
-            folder.mkdir(parents=True, mode=0o700)
-            offsets.append(_offset(tap, folder, start))
-        try:
-            yield warnings
-        finally:
-            warnings += self.troubles()
-            warnings += [problem for one, tap, _ in tapped for problem in _stop_recording(one, tap)]
-            header = {
-                **facts,
-                "made_by": f"scheduler-harness {__version__}",
-                "created_at": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-                "extenders": [one.describe().to_json() for one in self.extenders],
-            }
-            with CassetteWriter(writer.path / CASSETTE, header) as cassette:
-                for (one, _, folder), offset in zip(tapped, offsets, strict=True):
-                    warnings += finalize(folder, one.name, one.entry, offset, writer.append, cassette, told=told)
-            # What the tap wrote stands in the record now, and there without anybody's secrets.
-            shutil.rmtree(self._spool, ignore_errors=True)
+        with owned(writer.path) as self._spool:
+            tapped = [(one, one.tap, self._spool / one.name) for one in self.extenders if one.tap]
+            offsets = {}
+            for one, tap, folder in tapped:
+                folder.mkdir(mode=0o700)
+                offsets[one.name] = _offset(tap, folder, start)
+            note(writer, facts, offsets)
+            try:
+                yield warnings
+            finally:
+                warnings += self.troubles()
+                warnings += [problem for one, tap, _ in tapped for problem in _stop_recording(one, tap)]
+                warnings += gather(writer, told)
 
     def _begin(self, seed: int) -> None:
         """Give the run extenders that have not seen another run, and a tap without faults."""

@@ -8,6 +8,8 @@ from harness.record.shape import checked
 
 EXTENDERS = "extenders.json"
 CASSETTE = "cassette.jsonl.zst"
+SPOOL = "tap"
+"""What taps write into while a run goes on; only a run that was killed leaves it."""
 
 
 @dataclass(frozen=True, slots=True)

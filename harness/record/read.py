@@ -58,10 +58,7 @@ def read(path: Path, problems: list[str] | None = None) -> Record:
     steps = parts.stream("steps", build.steps)
     calls = parts.stream("calls", call.calls)
     extenders = parts.whole(lambda: _extenders(path), lambda: ())
-    if meta.status == "running":
-        warnings.append(
-            "run.json: the run never finished (its status is still running); the record ends where it crashed"
-        )
+    warnings += _unfinished(path, meta)
     seen_t = [
         *(pod.observations[-1].t for pod in pods),
         *(node.observations[-1].t for node in nodes),
@@ -83,6 +80,17 @@ def read(path: Path, problems: list[str] | None = None) -> Record:
         calls=calls,
         warnings=tuple(warnings),
     )
+
+
+def _unfinished(path: Path, meta: RunMeta) -> Iterator[str]:
+    """Yield what the reader has to know about a run that was killed, or goes on."""
+    if meta.status == "running":
+        yield "run.json: the run never finished (its status is still running); the record ends where it crashed"
+    if (path / call.SPOOL).is_dir():
+        yield (
+            f"{call.SPOOL}/: calls to extenders lie there as they were sent, secrets included; "
+            'once the run is over, "harness clean" makes calls.jsonl and the cassette of them'
+        )
 
 
 class _Parts:

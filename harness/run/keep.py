@@ -2,7 +2,7 @@
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
 
@@ -11,6 +11,7 @@ import orjson
 from harness.clock import unix_ns
 from harness.cluster.base import Cluster, KeepsLogs, told
 from harness.errors import ClusterError
+from harness.extender.cassette.command import without_logins, without_secrets, without_secrets_in
 from harness.plugin.trace import read as read_trace
 from harness.record.write import RecordWriter
 from harness.scenario.model import Scenario
@@ -22,18 +23,45 @@ _KEY_DATA = re.compile(r"""(keyData\\*["']?\s*[:=]\s*\\*["']?)[A-Za-z0-9+/=_-]+"
 
 def inputs(writer: RecordWriter, scenario: Scenario, installed: Installed) -> None:
     """Write what the run was made from."""
-    writer.write_text("inputs/scenario.yaml", without_keys(scenario.source))
+    typed = _typed(scenario)
+    writer.write_text("inputs/scenario.yaml", _without(typed, without_keys(scenario.source)))
     for name, text in scenario.manifests.items():
         # A manifest may lie outside the scenario's folder, but never outside the record.
         inside = [part for part in PurePosixPath(name).parts if part not in {"..", "/"}]
         writer.write_text("/".join(["inputs", *inside]), without_keys(text))
-    writer.write_text("inputs/scenario.json", without_keys(orjson.dumps(scenario.to_json()).decode()))
-    writer.write_text("scheduler-config.yaml", without_keys(installed.config))
+    known = without_keys(orjson.dumps(scenario.to_json()).decode())
+    writer.write_text("inputs/scenario.json", _without(typed, known))
+    writer.write_text("scheduler-config.yaml", without_logins(without_keys(installed.config)))
+
+
+def command(words: Sequence[str]) -> list[str]:
+    """Return the command line as a record keeps it."""
+    return [without_keys(word) for word in without_secrets_in(words)]
 
 
 def without_keys(text: str) -> str:
     """Return a text in which nobody's private key stands, whatever format it is in."""
     return _KEY_DATA.sub(r"\1(left out)", text)
+
+
+def _typed(scenario: Scenario) -> list[str]:
+    """Return the subjects of a scenario, in which secrets may stand as they may on a command line."""
+    plugins = [plugin.source for plugin in scenario.plugins]
+    extenders = [extender.subject for extender in scenario.extenders]
+    return [text for text in (*extenders, scenario.scheduler, scenario.controller, *plugins) if text]
+
+
+def _without(typed: Sequence[str], text: str) -> str:
+    """Return a text in which each subject stands without its secrets; spelled as YAML or as JSON."""
+    for subject in typed:
+        safe = without_secrets(subject)
+        for before, after in ((subject, safe), (_in_json(subject), _in_json(safe))):
+            text = text.replace(before, after)
+    return text
+
+
+def _in_json(text: str) -> str:
+    return orjson.dumps(text).decode()[1:-1]
 
 
 def trace(writer: RecordWriter, cluster: Cluster, installed: Installed, began_unix_ns: int) -> None:

@@ -19,6 +19,7 @@ import zstandard
 
 from harness.errors import HarnessError, InputError
 from harness.extender.cassette.redact import RULES, mark, redact, redact_bytes
+from harness.extender.cassette.shape import check_call, check_header
 from harness.record.call import CASSETTE
 
 FORMAT = 1
@@ -74,11 +75,16 @@ class CassetteCall:
 
     @classmethod
     def from_json(cls, line: Mapping[str, Any]) -> "CassetteCall":
-        """Return the call that a line holds; keys of later versions are left out."""
+        """Return the call that a line holds; keys of later versions are left out.
+
+        Raises:
+            TypeError, ValueError: it holds none.
+        """
+        check_call(line)
         known = {one.name for one in fields(cls)}
         raw = line.get("raw")
         values = {key: value for key, value in line.items() if key in known}
-        return cls(**{**values, "raw": None if raw is None else base64.b64decode(raw)})
+        return cls(**{**values, "raw": None if raw is None else base64.b64decode(raw, validate=True)})
 
 
 @dataclass(frozen=True)
@@ -179,10 +185,13 @@ def read(path: Path) -> Cassette:
     if first is None or first.get("kind") != KIND:
         raise InputError(f"{file}: this is no cassette; give a {CASSETTE} or the folder of a record that has one")
     version = first.get("format")
-    if not isinstance(version, int) or version > FORMAT:
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        raise InputError(f"{file}:1: format: {version!r} seen, a number from 1 expected; record it again")
+    if version > FORMAT:
         raise InputError(
             f"{file}: format {version} seen, at most {FORMAT} known; it was made by {first.get('made_by')}: use that"
         )
+    check_header(first, f"{file}:1")
     return Cassette(file, first, _calls(file, lines), warnings)
 
 

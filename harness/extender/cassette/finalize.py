@@ -2,17 +2,16 @@
 
 import contextlib
 import gc
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import orjson
-import zstandard
 
 from harness.errors import HarnessError
+from harness.extender.cassette.bodies import BODIES, Body, body, opened, unpacked
 from harness.extender.cassette.file import CassetteCall, CassetteWriter
 from harness.extender.entry import Entry
 from harness.extender.reply.effect import OK, Effect, effect, sent_nodes, sent_victims
@@ -20,10 +19,8 @@ from harness.extender.reply.golang import quickly
 from harness.record.call import Call
 
 CALLS = "calls.jsonl"
-BODIES = "bodies.zst"
 STREAM = "calls"
 LIMIT_BYTES = 64 << 20
-_GZIP = 31
 _EMPTY = Effect("")
 
 
@@ -44,14 +41,6 @@ class _Attempts:
         if kind == self.first:
             self.seen[uid] += 1
         return self.seen[uid] or None
-
-
-@dataclass(frozen=True)
-class _Body:
-    """A body as it was framed on the wire, or why it is not there."""
-
-    data: bytes = b""
-    missing: str | None = None
 
 
 def finalize(  # noqa: PLR0913 - it stands between a tap's folder and the two things made of it
@@ -86,18 +75,19 @@ def finalize(  # noqa: PLR0913 - it stands between a tap's folder and the two th
     unended = 0
     try:
         pairs = _pairs(folder / CALLS, warnings)
-        with _opened(folder / BODIES) as bodies, _uncollected():
+        with opened(folder / BODIES) as bodies, _uncollected():
             for begin, end in pairs:
                 unended += not end
-                request, response = (_body(bodies, end, side, limit_bytes) for side in ("request", "response"))
-                missing.update(body.missing for body in (request, response) if body.missing)
+                request, response = (body(bodies, end, side, limit_bytes) for side in ("request", "response"))
+                response = unpacked(response, _header(end, "Content-Encoding"), limit_bytes)
+                missing.update(one.missing for one in (request, response) if one.missing)
                 call, taped = _call(extender, entry, offset_seconds, attempts, (begin, end, request, response), told)
                 append(STREAM, call.to_json())
                 cassette.append(taped)
     except OSError as error:
         raise HarnessError(f"{folder}: what the tap recorded cannot be read: {error.strerror or error}") from error
     if unended:
-        warnings.append(f"{extender}: {unended} calls had not ended when recording stopped")
+        warnings.append(f"{extender}: {unended} call{'s' * (unended != 1)} had not ended when recording stopped")
     warnings += [f"{extender}: {count} bodies are not in the cassette: {why}" for why, count in missing.items()]
     return warnings
 
@@ -107,19 +97,18 @@ def _call(
     entry: Entry,
     offset_seconds: float,
     attempts: _Attempts,
-    seen: tuple[dict[str, Any], dict[str, Any], _Body, _Body],
+    seen: tuple[dict[str, Any], dict[str, Any], Body, Body],
     told: Callable[[str], str],
 ) -> tuple[Call, CassetteCall]:
-    begin, end, request_body, response_body = seen
+    begin, end, asked, answered = seen
     kind = entry.kind_of(begin["path"].partition("?")[0])
-    request = _json(request_body.data)
+    request = _json(asked.data)
     pod, uid = _pod(request)
     status, ending = end.get("status"), end.get("ending", "open")
-    body, encoding_error = _decoded(response_body.data, _header(end, "Content-Encoding"))
     made = _EMPTY
     # What was not kept, or had not come yet, cannot be judged; silence about it is better than a wrong word.
-    if kind and ending != "open" and not (status == OK and response_body.missing):
-        made = effect(kind, entry, request, status, body, ending=ending, location=_header(end, "Location"))
+    if kind and ending != "open" and not (status == OK and answered.missing):
+        made = effect(kind, entry, request, status, answered.data, ending=ending, location=_header(end, "Location"))
     times = {
         key: None if end.get(key) is None else round(end[key] + offset_seconds, 6)
         for key in ("sent", "first_byte", "now")
@@ -144,12 +133,17 @@ def _call(
         nodes_in=_nodes_in(kind, request),
         nodes_out=_nodes_out(made),
         fault=begin.get("fault"),
-        error=encoding_error or made.error,
+        error=_error(answered, made),
         reasons=dict(Counter([*made.rejected.values(), *made.unresolvable.values()])),
         notices=made.notices,
     )
-    omitted = request_body.missing or response_body.missing
-    return call, _taped(call, entry, request, body, omitted)
+    omitted = asked.missing or answered.missing
+    return call, _taped(call, entry, request, answered.data, omitted)
+
+
+def _error(answered: Body, made: Effect) -> str | None:
+    unread = answered.cut if any(notice.code == "bad-reply" for notice in made.notices) else None
+    return answered.error or unread or made.error
 
 
 def _taped(call: Call, entry: Entry, request: Any, body: bytes, omitted: str | None) -> CassetteCall:
@@ -206,16 +200,6 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO | None]:
-    """Open the file of bodies; there is none when no call had one."""
-    if not path.is_file():
-        yield None
-        return
-    with path.open("rb") as stream:
-        yield stream
-
-
-@contextlib.contextmanager
 def _uncollected() -> Iterator[None]:
     """Keep the garbage collector away: it would walk through large bodies again and again, and JSON has no cycles."""
     was = gc.isenabled()
@@ -225,37 +209,6 @@ def _uncollected() -> Iterator[None]:
     finally:
         if was:
             gc.enable()
-
-
-def _body(bodies: BinaryIO | None, end: Mapping[str, Any], side: str, limit_bytes: int) -> _Body:
-    place = end.get(side)
-    if place is None:
-        # The tap gives no place for an empty body, nor for one that it could not write down.
-        return _Body(missing="the tap could not keep them" if end.get(f"{side}_bytes") else None)
-    if bodies is None:
-        return _Body(missing=f"{BODIES} is not there")
-    bodies.seek(place["offset"])
-    frame = bodies.read(place["length"])
-    if len(frame) < place["length"]:
-        return _Body(missing=f"{BODIES} is cut")
-    try:
-        with zstandard.ZstdDecompressor().stream_reader(frame) as reader:
-            data = reader.read(limit_bytes + 1)
-    except zstandard.ZstdError as error:
-        return _Body(missing=f"{BODIES} is damaged ({error})")
-    if len(data) > limit_bytes:
-        return _Body(missing=f"larger than {limit_bytes} bytes")
-    return _Body(data)
-
-
-def _decoded(data: bytes, encoding: str | None) -> tuple[bytes, str | None]:
-    """Unpack a body as Go's client does for a server that compresses."""
-    if (encoding or "").lower() != "gzip" or not data:
-        return data, None
-    try:
-        return zlib.decompress(data, _GZIP), None
-    except zlib.error:
-        return data, "gzip: invalid header"
 
 
 def _header(end: Mapping[str, Any], name: str) -> str | None:
@@ -274,11 +227,15 @@ def _pod(request: Any) -> tuple[str | None, str | None]:
     """Return the pod that a request is about, as `namespace/name` and UID."""
     if not isinstance(request, dict):
         return None, None
-    metadata = (request.get("Pod") or {}).get("metadata") or {}
+    asked = request.get("Pod")
+    metadata = asked.get("metadata") if isinstance(asked, dict) else None
+    metadata = metadata if isinstance(metadata, dict) else {}
     name = metadata.get("name") or request.get("PodName")
     namespace = metadata.get("namespace") or request.get("PodNamespace")
     uid = metadata.get("uid") or request.get("PodUID")
-    return (f"{namespace}/{name}" if namespace else name), uid
+    # Anybody may send anything to a tap.
+    known = f"{namespace}/{name}" if namespace else name
+    return (known if isinstance(known, str) else None), (uid if isinstance(uid, str) else None)
 
 
 def _nodes_in(kind: str | None, request: Any) -> int | None:

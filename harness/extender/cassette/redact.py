@@ -21,18 +21,19 @@ SECRETS = "data of Secrets"
 RULES = (ENV, APPLIED, ANNOTATIONS, ARGUMENTS, HEADERS, VOLUMES, SECRETS)
 
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-_LOOKS = r"token|passw(?:or)?d|passphrase|secret|credential|api[-_.]?key|private[-_.]?key|access[-_.]?key|authorization"
-_SECRET = re.compile(_LOOKS, re.IGNORECASE)
+LOOKS = r"token|passw(?:or)?d|passphrase|secret|credential|api[-_.]?key|private[-_.]?key|access[-_.]?key|authorization"
+_SECRET = re.compile(LOOKS, re.IGNORECASE)
 # `secretName` and the like say where a secret is, not what it is.
-_REFERENCE = re.compile(r"(?:name|namespace|ref|path|file)s?$", re.IGNORECASE)
-_ASSIGNED = re.compile(rf"(-{{0,2}}[\w.-]*(?:{_LOOKS})[\w.-]*[=:]\s*)(\S.*)", re.IGNORECASE | re.DOTALL)
-_FLAG = re.compile(rf"--?[\w.-]*(?:{_LOOKS})[\w.-]*", re.IGNORECASE)
-_LOGIN = re.compile(r"(\w+://[^/\s:@]*:)([^@/\s]+)(@)")
+REFERENCE = re.compile(r"(?:name|namespace|ref|path|file)s?$", re.IGNORECASE)
+_ASSIGNED = re.compile(rf"(-{{0,2}}[\w.-]*(?:{LOOKS})[\w.-]*[=:]\s*)(\S.*)", re.IGNORECASE | re.DOTALL)
+_FLAG = re.compile(rf"--?[\w.-]*(?:{LOOKS})[\w.-]*", re.IGNORECASE)
+# A password may have an @ of its own, a host has none.
+LOGIN = re.compile(r"(\w+://[^/\s:@]*:)([^/\s]+)(@)")
 # What schedulers decide by, and what makes up most of a Node; there are no secrets in it.
 _HARMLESS = ("labels", "matchLabels", "nodeSelector", "affinity", "tolerations", "taints", "status", "managedFields")
 _CONTAINERS = ("containers", "initContainers", "ephemeralContainers")
 _MEMBER = re.compile(
-    rf'("(?:[^"\\]*(?:{_LOOKS})[^"\\]*|{re.escape(_LAST_APPLIED)}|value)"\s*:\s*")((?:[^"\\]|\\.)*)'.encode(),
+    rf'("(?:[^"\\]*(?:{LOOKS})[^"\\]*|{re.escape(_LAST_APPLIED)}|value)"\s*:\s*")((?:[^"\\]|\\.)*)'.encode(),
     re.IGNORECASE | re.DOTALL,
 )
 # New in every process: marks can be compared within a cassette, and guessing the value behind one leads nowhere.
@@ -121,7 +122,7 @@ def _arguments(values: list[Any], seen: set[str]) -> list[Any]:
         if follows and not one.startswith("-"):
             text = _hidden(one, ARGUMENTS, seen)
         else:
-            for pattern in (_ASSIGNED, _LOGIN):
+            for pattern in (_ASSIGNED, LOGIN):
                 text = pattern.sub(lambda match: _replaced(match, seen), text)
         follows = bool(_FLAG.fullmatch(one))
         safe.append(text)
@@ -153,7 +154,7 @@ def _volumes(value: Any, seen: set[str]) -> Any:
         return value
     return {
         key: _hidden(part, VOLUMES, seen)
-        if isinstance(part, str) and part and _SECRET.search(key) and not _REFERENCE.search(key)
+        if isinstance(part, str) and part and _SECRET.search(key) and not REFERENCE.search(key)
         else _volumes(part, seen)
         for key, part in value.items()
     }

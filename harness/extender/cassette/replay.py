@@ -148,11 +148,12 @@ class _Round:
     def play(self, call: CassetteCall) -> Iterator[Difference]:
         """Send one call and yield what is different."""
         kind = call.kind or ""
-        reply = self.wire.send(kind, orjson.dumps(call.request))
+        request, body = self._bodies(call)
+        reply = self.wire.send(kind, request)
         if reply.status is None and (why := cannot_reach(reply.url, timeout_seconds=REACH_SECONDS)):
             how = self._ended() or why
             raise VariantError(f"{self.result.subject}: gone at call {call.seq} ({kind} of {call.pod}): {how}")
-        before = self._judged(call, call.status, call.body, call.ending)
+        before = self._judged(call, call.status, body, call.ending)
         after = self._judged(call, reply.status, reply.body, reply.ending)
         result = self.result
         result.sent[kind] += 1
@@ -164,6 +165,13 @@ class _Round:
                 result.seconds_then[kind].append(call.seconds)
         for node, what, was, now in changes(before, after):
             yield Difference(call.extender, call.seq, kind, call.pod, call.attempt, node, what, was, now)
+
+    def _bodies(self, call: CassetteCall) -> tuple[bytes, bytes]:
+        try:
+            return orjson.dumps(call.request), call.body
+        except TypeError as error:
+            # What is nested more deeply can be read, but not be written.
+            raise InputError(f"{self.result.cassette}: call {call.seq} cannot be sent: {error}") from error
 
     def _ended(self) -> str | None:
         """Say how a subject that the harness started ended; whoever watches it may not have had a turn yet."""

@@ -98,10 +98,15 @@ def sent_nodes(request: Any) -> dict[str, Any] | None:
     """
     if not isinstance(request, dict):
         return None
-    if isinstance(names := request.get("NodeNames"), list):
-        return dict.fromkeys(names)
-    items = (request.get("Nodes") or {}).get("items")
-    return {_name(node): node for node in items} if isinstance(items, list) else None
+    names, nodes = request.get("NodeNames"), request.get("Nodes")
+    if isinstance(names, list):
+        return dict.fromkeys(names) if all(isinstance(name, str) for name in names) else None
+    items = nodes.get("items") if isinstance(nodes, dict) else None
+    try:
+        return {_name(node): node for node in items} if isinstance(items, list) else None
+    except AttributeError:
+        # Somebody else than kube-scheduler wrote it.
+        return None
 
 
 def sent_victims(request: Any) -> dict[str, tuple[str, ...]] | None:
@@ -112,10 +117,13 @@ def sent_victims(request: Any) -> dict[str, tuple[str, ...]] | None:
     if not isinstance(meta, dict) and not isinstance(full, dict):
         return None
     proposed: dict[str, tuple[str, ...]] = {}
-    for node, victims in (meta or full or {}).items():
-        pods = (victims or {}).get("Pods") or ()
-        uids = (pod.get("UID") if meta else (pod.get("metadata") or {}).get("uid") for pod in pods if pod)
-        proposed[node] = tuple(str(uid) for uid in uids)
+    try:
+        for node, victims in (meta or full or {}).items():
+            pods = (victims or {}).get("Pods") or ()
+            uids = (pod.get("UID") if meta else (pod.get("metadata") or {}).get("uid") for pod in pods if pod)
+            proposed[node] = tuple(str(uid) for uid in uids)
+    except (AttributeError, TypeError):
+        return None
     return proposed
 
 

@@ -5,6 +5,7 @@ import threading
 import traceback
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -18,6 +19,7 @@ NOT_KEPT = "not kept by the extender"
 
 JSON, TEXT = "application/json", "text/plain; charset=utf-8"
 _OK, _BAD_REQUEST, _NOT_FOUND, _NOT_ALLOWED, _BROKEN = 200, 400, 404, 405, 500
+_HARNESS = Path(__file__).parents[2]
 # Kinds whose reply has a place for an error's text; for the others the status is all that kube-scheduler looks at.
 _TELLS_ERRORS = frozenset({"filter", "bind"})
 
@@ -76,7 +78,7 @@ class App:
 
     def _failed(self, kind: str, error: Exception) -> Reply:
         deliberate = isinstance(error, Refused | HarnessError)
-        text = (str(error) if deliberate else f"{type(error).__name__}: {error}") or type(error).__name__
+        text = (str(error) if deliberate else f"{type(error).__name__}: {error}{_place(error)}") or type(error).__name__
         if not deliberate:
             self._log("".join(traceback.format_exception(error)).rstrip())
         self._log(f"{kind}: {text}")
@@ -138,6 +140,18 @@ class App:
         self._extender.bind(binding)  # type: ignore[attr-defined]
         self._log(f"bind {binding}: {binding.node}")
         return b"{}"
+
+
+def _place(error: Exception) -> str:
+    """Return where in the author's file an error arose, empty when it is none of theirs; the log has the whole way."""
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if _HARNESS not in Path(one.filename).parents]
+    if not frames:
+        return ""
+    # The first frame is what was called; a library that it called in turn says nothing to the author.
+    theirs = [one for one in reversed(frames) if one.filename == frames[0].filename]
+    # Of a comprehension or lambda, whose name is in angle brackets, the function around it says more.
+    name = next((one.name for one in theirs if not one.name.startswith("<")), theirs[0].name)
+    return f" ({Path(theirs[0].filename).name}:{theirs[0].lineno} in {name})"
 
 
 def _decoded(body: bytes) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import psutil
 
 from harness.clock import SYSTEM, WaitTimeoutError, wait_until
-from harness.errors import VariantError
+from harness.errors import InputError, VariantError
 from harness.extender.subject.parse import PORT_MARK, Subject
 from harness.extender.subject.reach import cannot_reach
 from harness.process import Child
@@ -20,6 +20,7 @@ ELSEWHERE_SECONDS = 5.0
 LOOK_AFTER_SECONDS = 1.0
 HEALTH_SECONDS = 2.0
 STATUS_OK = 200
+SERVED = ("py", "ref")
 
 Listener = tuple[str, int]
 
@@ -28,6 +29,7 @@ def await_answer(subject: Subject, child: Child, url: str) -> None:
     """Return when the subject accepts connections, or answers its health page with 200 if it has one.
 
     Raises:
+        InputError: what it names is not in the author's Python code, or cannot be used.
         VariantError: it ended, took another port, or was not ready in time; carries the end of its log.
     """
     began = SYSTEM.now()
@@ -35,6 +37,9 @@ def await_answer(subject: Subject, child: Child, url: str) -> None:
 
     def answers() -> bool:
         nonlocal elsewhere_since
+        if child.died and subject.kind in SERVED and child.exit_code == InputError.exit_code:
+            # Our own server said, in its last line, that it knows no such thing.
+            raise InputError(child.tail().splitlines()[-1])
         if child.died:
             raise VariantError(f"{subject.text}: ended before it answered at {url}: {child.describe_end()}")
         if _answers(subject, url):
@@ -104,7 +109,7 @@ def _silence(subject: Subject, child: Child, url: str, waited_seconds: float) ->
         advice = f"let it listen on {HOST}"
     return (
         f"{subject.text}: no answer at {url} within {waited_seconds:.1f} s: {found}; {advice}. "
-        f"Last lines of {child.log}:\n{child.tail()}"
+        f"Last lines of its log:\n{child.tail()}"
     )
 
 

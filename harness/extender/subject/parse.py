@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from harness.errors import InputError
+from harness.extender.cassette.command import require_whole, without_secrets
 from harness.extender.entry import Entry
 from harness.extender.references import REFERENCES
 from harness.scenario import positions
@@ -39,9 +40,10 @@ _SUFFIXES = (".yaml", ".yml")
 class Subject:
     """An extender that somebody brought, not started yet.
 
-    `kind` is the word before the colon, `target` what follows it, `arguments` the command line of a `cmd` or what a
-    `go` program gets. `options` are those of a reference. `entry` has the keys of an `extenders[]` entry that are known
-    about it, None if nothing is. `folder` is where relative paths start. `start_seconds` is None unless it was said.
+    `text` is what was written, without its secrets. `kind` is the word before the colon, `target` what follows it,
+    `arguments` the command line of a `cmd` or what a `go` program gets. `options` are those of a reference. `entry` has
+    the keys of an `extenders[]` entry that are known about it, None if nothing is. `folder` is where relative paths
+    start. `start_seconds` is None unless it was said.
     """
 
     text: str
@@ -65,7 +67,8 @@ class Subject:
         """Return a short name for people."""
         match self.kind:
             case "http" | "https":
-                return urlsplit(self.target).netloc
+                # Names of files are made of it, so the login before the host is no part of it.
+                return urlsplit(self.target).netloc.rpartition("@")[2]
             case "cmd":
                 return Path(self.arguments[0]).name
             case "go":
@@ -83,6 +86,7 @@ def parse(text: str, entry_overrides: Mapping[str, Any] | None = None) -> Subjec
         InputError: it stands for none; says what is close, or every problem of the file with its line.
     """
     text = text.strip()
+    require_whole(text)
     match = _SCHEME.fullmatch(text)
     if match and match[1].lower() in FORMS:
         subject = _from_text(text, match[1].lower(), match[2])
@@ -90,9 +94,19 @@ def parse(text: str, entry_overrides: Mapping[str, Any] | None = None) -> Subjec
         subject = _from_file(_file_of(text), text)
     else:
         raise InputError(_unknown(text, match[1] if match else None))
+    # From here on only what starts it knows its secrets.
+    subject = replace(subject, text=without_secrets(subject.text))
     overrides = dict(entry_overrides or {})
-    Entry.from_json(overrides, "--entry")
+    _check_overrides(overrides)
     return replace(subject, entry={**(subject.entry or {}), **overrides}) if overrides else subject
+
+
+def _check_overrides(overrides: Mapping[str, Any]) -> None:
+    try:
+        Entry.from_json(overrides, "--entry")
+    except InputError as error:
+        told = str(error)
+        raise InputError(told if told.startswith("--entry") else f"--entry: {told}") from None
 
 
 def _from_text(text: str, kind: str, rest: str) -> Subject:

@@ -9,6 +9,7 @@ from pathlib import Path
 from harness import cache, progress, toolchain
 from harness.errors import SHOWN_LINES, BuildError, CommandError, InputError
 from harness.extender.subject import revision
+from harness.extender.subject.there import go_module
 from harness.paths import cache_folder
 from harness.process import run
 
@@ -30,12 +31,7 @@ def program_of(folder: Path) -> Path:
     """
     if taken := revision.split(folder):
         folder = revision.checked_out(*taken)
-    if not folder.is_dir():
-        raise InputError(f"go:{folder}: no such folder; name the folder of the program's main package")
-    folder = folder.resolve()
-    module = next((one for one in (folder, *folder.parents) if (one / "go.mod").is_file()), None)
-    if module is None:
-        raise InputError(f"go:{folder}: no go.mod there or above; make one with: go mod init NAME && go mod tidy")
+    folder, module = go_module(folder)
     go = toolchain.find(toolchain.needed_by(module))
     key = f"{folder.name}-{_digest(folder, module, go.version)}"
     kept = cache_folder() / "subjects" / key

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import shutil
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -12,11 +11,12 @@ from urllib.parse import urlencode, urlsplit
 import psutil
 
 from harness import ports
-from harness.errors import InputError, VariantError
+from harness.errors import VariantError
 from harness.extender.subject.answering import HOST, await_answer
 from harness.extender.subject.parse import PORT_MARK, Subject
 from harness.extender.subject.program import program_of
 from harness.extender.subject.reach import cannot_reach
+from harness.extender.subject.there import check_there, found_program
 from harness.process import Child, spawn, undisturbed
 
 LOG = "subject.log"
@@ -120,7 +120,7 @@ def started(
         port: where it has to listen; a free one unless given.
 
     Raises:
-        InputError: what it names (a program, a folder) is not there.
+        InputError: what it names (a program, a folder, a Python class) is not there.
         BuildError, MissingToolError: it has to be built and cannot be.
         VariantError: it ended, or did not answer in time; says why as far as can be seen.
     """
@@ -135,6 +135,7 @@ def started(
             f"cmd:docker run --rm -p {HOST}:{PORT_MARK}:8888 {subject.target}, or name its address (http://…), "
             "its sources (go:FOLDER) or its program (cmd:COMMAND)"
         )
+    check_there(subject)
     program = program_of(subject.folder / subject.target) if subject.kind == "go" else None
     folder.mkdir(parents=True, exist_ok=True)
     with contextlib.ExitStack() as stack:
@@ -157,7 +158,7 @@ def _command(subject: Subject, start: _Start, seed: int) -> list[str]:
     arguments = [word.replace(PORT_MARK, str(start.port)) for word in subject.arguments]
     match subject.kind:
         case "cmd":
-            return [_found(subject, arguments[0]), *arguments[1:]]
+            return [found_program(subject.text, arguments[0], subject.folder, subject.env), *arguments[1:]]
         case "go":
             return [str(start.program), *arguments]
         case _:
@@ -166,17 +167,6 @@ def _command(subject: Subject, start: _Start, seed: int) -> list[str]:
             kubeconfig = ["--kubeconfig", str(start.kubeconfig.resolve())] if start.kubeconfig else []
             module = "harness.extender.serving"
             return [sys.executable, "-m", module, target, "--port", str(start.port), "--seed", str(seed), *kubeconfig]
-
-
-def _found(subject: Subject, program: str) -> str:
-    """Return the program as it will be started; looked for now, while there is a place to complain about."""
-    folder = subject.folder.resolve()
-    path = {**os.environ, **subject.env}.get("PATH", os.defpath)
-    found = shutil.which(str(folder / program) if os.sep in program else program, path=path)
-    if found is None:
-        where = f"in {folder}" if os.sep in program else "on PATH"
-        raise InputError(f"{subject.text}: no program {program!r} {where} that may be executed")
-    return found
 
 
 def _environment(subject: Subject, start: _Start, seed: int) -> Mapping[str, str]:

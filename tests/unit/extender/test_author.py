@@ -1,3 +1,4 @@
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -117,7 +118,6 @@ BODIES: dict[str, dict[str, Any]] = {
     ("error", "text"),
     [
         (Refused("locked"), "locked"),
-        (KeyError("gpu"), "KeyError: 'gpu'"),
         (Refused(), "Refused"),
         (InputError("no"), "no"),
     ],
@@ -134,7 +134,37 @@ def test_an_accident_is_logged_with_its_place() -> None:
     ask(Raises(KeyError("gpu")), "filter", BODIES["filter"], log)
 
     assert __file__ in log[0]
-    assert log[-1] == "filter: KeyError: 'gpu'"
+    assert log[-1].startswith("filter: KeyError: 'gpu' (test_author.py:")
+
+
+class Careless:
+    """Fails in its own code, and in a library that it calls."""
+
+    def filter(self, *_: object) -> Any:
+        return self._wanted({})
+
+    def prioritize(self, *_: object) -> Any:
+        return json.loads("{")
+
+    def _wanted(self, resources: dict[str, str]) -> list[str]:
+        return [resources[name] for name in ("gpu",)]
+
+
+def test_an_accident_is_told_with_the_line_of_the_authors_file() -> None:
+    first = {name: getattr(Careless, name).__code__.co_firstlineno for name in ("_wanted", "prioritize")}
+    status, reply = ask(Careless(), "filter", BODIES["filter"])
+    assert (status, reply) == (200, {"Error": f"KeyError: 'gpu' (test_author.py:{first['_wanted'] + 1} in _wanted)"})
+    status, reply = ask(Careless(), "prioritize", BODIES["prioritize"])
+    assert status == 500
+    assert reply.startswith("JSONDecodeError: ")
+    assert reply.endswith(f" (test_author.py:{first['prioritize'] + 1} in prioritize)")
+
+
+def test_a_reply_that_is_none_is_no_place_in_the_authors_file() -> None:
+    class Absent:
+        def prioritize(self, *_: object) -> None: ...
+
+    assert ask(Absent(), "prioritize", BODIES["prioritize"])[1].endswith("has no attribute 'items'")
 
 
 def test_victims_can_be_taken_over_narrowed_or_left_out() -> None:

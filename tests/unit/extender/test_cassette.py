@@ -1,5 +1,6 @@
 import contextlib
 import hashlib
+import json
 import stat
 from pathlib import Path
 from typing import Any
@@ -113,6 +114,8 @@ def test_damage_in_the_middle_is_told(tmp_path: Path) -> None:
         (zstandard.compress(b"[]\n"), "c.zst:1: list seen"),
         (zstandard.compress(b"{\n"), "c.zst:1: this is no line of JSON"),
         (zstandard.compress(b'{"kind":"cassette","format":1}\n{"seq":1}\n'), "c.zst:2: this is no call"),
+        (zstandard.compress(b'{"kind":"cassette","format":true}\n'), "c.zst:1: format: True seen, a number from 1"),
+        (zstandard.compress(b'{"kind":"cassette","format":-1}\n'), "c.zst:1: format: -1 seen, a number from 1"),
     ],
 )
 def test_what_is_no_cassette(tmp_path: Path, data: bytes, message: str) -> None:
@@ -144,3 +147,48 @@ def test_a_pod_s_transcript_is_in_the_order_of_time(tmp_path: Path) -> None:
     path = write(tmp_path / "c.zst", call(2, **own), call(1, extender="y", **own), call(3, pod="default/q", uid="v"))
     for name in ("p", "default/p", "u"):
         assert [one.seq for one in transcript(path, name)] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        ({"kind": "zzz"}, "kind: 'zzz' seen, one of filter, prioritize, preempt, bind or null expected"),
+        ({"kind": ["filter"]}, "kind: list seen, a string or null expected"),
+        ({"seconds": "q"}, "seconds: 'q' seen, a number or null expected"),
+        ({"t": "x"}, "t: 'x' seen, a number expected"),
+        ({"attempt": "x"}, "attempt: 'x' seen, a whole number or null expected"),
+        ({"attempt": True}, "attempt: True seen, a whole number or null expected"),
+        ({"path": 5}, "path: 5 seen, a string expected"),
+        ({"status": "200"}, "status: '200' seen, a whole number or null expected"),
+        ({"ending": "happily"}, "ending: 'happily' seen, one of answered, aborted, cut, unreachable, open expected"),
+        ({"raw": "!!!"}, "base64"),
+        ({"raw": 5}, "raw: 5 seen, a string or null expected"),
+    ],
+)
+def test_a_line_that_is_no_call_is_told_with_its_place(tmp_path: Path, values: dict[str, Any], message: str) -> None:
+    path = tmp_path / "c.zst"
+    lines = [{"kind": "cassette", "format": 1}, {**call(1).to_json(), **values}]
+    path.write_bytes(zstandard.compress(b"".join(json.dumps(line).encode() + b"\n" for line in lines)))
+    with pytest.raises(InputError) as caught:
+        list(read(path).calls)
+    assert str(caught.value).startswith(f"{path}:2: this is no call of a cassette (")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("extenders", "message"),
+    [
+        ("x", "extenders: 'x' seen, a list expected"),
+        ([1], "extenders[0]: 1 seen, an object expected"),
+        ([{}], "extenders[0].name: None seen, a string expected"),
+        ([{"name": "x", "entry": [1]}], "extenders[0].entry: list seen, an object expected"),
+        ([{"name": "x", "entry": {"urlPrefix": "http://["}}], "extenders[0].entry.urlPrefix: no address"),
+    ],
+)
+def test_a_header_that_is_none_is_told(tmp_path: Path, extenders: Any, message: str) -> None:
+    path = tmp_path / "c.zst"
+    header = {"kind": "cassette", "format": 1, "extenders": extenders}
+    path.write_bytes(zstandard.compress(json.dumps(header).encode() + b"\n"))
+    with pytest.raises(InputError) as caught:
+        read(path)
+    assert str(caught.value).startswith(f"{path}:1: {message}")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.errors import VariantError
+from harness.errors import InputError, VariantError
 from harness.extender.connect import Place, connected
 from harness.extender.subject.parse import parse
 from harness.extender.traffic import Connected
@@ -124,5 +124,7 @@ def test_an_extender_that_speaks_something_else_is_an_error_with_the_likely_caus
 
 
 def test_an_extender_that_does_not_start_says_why(connect: Any) -> None:
-    with pytest.raises(VariantError, match="No module named"):
+    with pytest.raises(VariantError, match=r"cmd:sh -c 'echo oh': ended before it answered .*\n?oh"):
+        connect("cmd:sh -c 'echo oh'").__enter__()
+    with pytest.raises(InputError, match="no module 'nowhere_at_all'"):
         connect("py:nowhere_at_all:Extender").__enter__()

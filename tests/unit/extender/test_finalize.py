@@ -1,5 +1,6 @@
 import gzip
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,7 @@ def test_what_never_ended_and_what_was_cut(tapped: Tapped, path: Path) -> None:
     assert [(line["ending"], line["end_t"], line["error"]) for line in lines] == [("open", None, None)]
     assert [warning.partition(": ")[2] for warning in warnings] == [
         "this line is cut or damaged, and left out",
-        "1 calls had not ended when recording stopped",
+        "1 call had not ended when recording stopped",
     ]
     assert warnings[0].startswith(f"{tapped.folder / 'calls.jsonl'}:2: ")
 
@@ -131,6 +132,46 @@ def test_a_compressed_reply_is_understood(tapped: Tapped, path: Path) -> None:
     assert [line["error"] for line in lines] == [None, "gzip: invalid header"]
 
 
+def test_a_small_archive_of_much_is_only_counted(tapped: Tapped, path: Path) -> None:
+    body = gzip.compress(bytes(1 << 20))
+    tapped.call("/s/filter", ask(), body, response_headers=[["content-encoding", "gzip"]])
+    assert len(body) < 4096
+    (line,), warnings = finalized(tapped, path, limit_bytes=4096)
+    assert (line["error"], line["notices"]) == (None, ())
+    assert warnings == ["x: 1 bodies are not in the cassette: larger than 4096 bytes"]
+    (call,) = cassette.read(path).calls
+    assert call.omitted == "larger than 4096 bytes"
+
+
+@pytest.mark.parametrize(
+    ("spoilt", "error"),
+    [
+        (lambda body: b"\0" + body[1:], "gzip: invalid header"),
+        (lambda body: body[:5], "unexpected EOF"),
+        (lambda body: body[:10] + b"\xff" + body[11:], "flate: corrupt input (invalid block type)"),
+        (lambda body: body[:-8] + bytes(8), "gzip: invalid checksum"),
+        # The value is whole before the end, so nobody comes there.
+        (lambda body: body + b"x" * 20, None),
+        (lambda body: body + gzip.compress(b" "), None),
+    ],
+    ids=["header", "cut", "block", "sum", "more", "another"],
+)
+def test_an_archive_that_is_spoilt_says_how(
+    tapped: Tapped, path: Path, spoilt: Callable[[bytes], bytes], error: str | None
+) -> None:
+    body = spoilt(gzip.compress(json.dumps(FULL).encode()))
+    tapped.call("/s/filter", ask(), body, response_headers=[["Content-Encoding", "gzip"]])
+    (line,), _ = finalized(tapped, path)
+    assert line["error"] == error
+
+
+def test_an_archive_that_ends_in_the_middle_of_its_value(tapped: Tapped, path: Path) -> None:
+    body = gzip.compress(json.dumps({"NodeNames": [f"{number:x}" for number in range(9999)]}).encode())
+    tapped.call("/s/filter", ask(), body[: len(body) // 2], response_headers=[["Content-Encoding", "gzip"]])
+    (line,), _ = finalized(tapped, path)
+    assert line["error"] == "unexpected EOF"
+
+
 def test_large_bodies_are_only_counted(tapped: Tapped, path: Path) -> None:
     tapped.call("/s/filter", ask(), {"NodeNames": ["node-1"] * 1000})
     lines, warnings = finalized(tapped, path, limit_bytes=4096)
@@ -166,3 +207,20 @@ def test_every_line_can_be_read_back(tapped: Tapped, path: Path) -> None:
     (call,) = calls(json.loads(json.dumps(lines)))
     assert isinstance(call, Call)
     assert [notice.code for notice in call.notices] == ["reply-ignored"]
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"NodeNames": [[]], "Pod": "p"},
+        {"Nodes": {"items": ["n"]}, "Pod": {"metadata": 5}},
+        {"Nodes": 5, "Pod": {"metadata": {"name": [], "uid": {}}}},
+        {"NodeNameToVictims": {"n": {"Pods": [1]}}, "PodName": 5},
+    ],
+)
+def test_whatever_is_sent_to_a_tap_is_taken(tapped: Tapped, path: Path, odd: dict[str, Any]) -> None:
+    for kind in ("filter", "prioritize", "preempt", "bind"):
+        tapped.call(f"/s/{kind}", odd, {"NodeNames": ["n"]})
+    lines, _ = finalized(tapped, path)
+    assert [(line["pod"], line["nodes_in"]) for line in lines] == [(None, None)] * 4
+    assert [call.request for call in cassette.read(path).calls] == [odd] * 4

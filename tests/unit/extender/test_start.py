@@ -184,7 +184,34 @@ def test_what_is_not_there_is_said_before_anything_starts(tmp_path: Path) -> Non
     assert "no program './none' in" in starting("cmd:./none", tmp_path)
     assert "no program 'no-such-program' on PATH" in starting("cmd:no-such-program", tmp_path)
     assert "no such folder" in starting(f"go:{tmp_path}/none", tmp_path)
+    assert "no module 'no_such_module' in" in starting("py:no_such_module:Mine", tmp_path)
     assert "runs no containers" in starting("image:team/extender:v1", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("Mien", "'py:mine:Mien': no 'Mien' in mine; it has Mine"),
+        ("Mine", "'py:mine:Mine': Mine has none of the methods filter, prioritize, preempt, bind"),
+    ],
+)
+def test_a_name_that_python_code_does_not_have_is_input_and_told_in_one_line(
+    tmp_path: Path, name: str, said: str
+) -> None:
+    (tmp_path / "mine.py").write_text("print('hello')\nclass Mine: ...\n")
+    (tmp_path / "subject.yaml").write_text(f"subject: py:mine:{name}\n")
+    with (
+        pytest.raises(InputError) as caught,
+        started(parse(str(tmp_path), {}), folder=tmp_path / "run", seed=0, kubeconfig=None),
+    ):
+        pass
+    assert str(caught.value) == said
+
+
+def test_where_a_log_was_is_not_told(tmp_path: Path) -> None:
+    said = starting("cmd:sh -c 'echo oh; exit 2'", tmp_path)
+    assert said.endswith("exited with code 2. Last lines of its log:\noh")
+    assert str(tmp_path) not in said
 
 
 def test_kill_9_of_the_harness_leaves_no_subject(tmp_path: Path, server: str) -> None:
@@ -235,5 +262,3 @@ def test_a_reference_is_served(tmp_path: Path) -> None:
         connection.request("GET", "/healthz")
         assert connection.getresponse().status == 200
         connection.close()
-    with pytest.raises(VariantError, match="ended before it answered"):
-        started(parse("py:no_such_module:X", {}), folder=tmp_path / "run", seed=0, kubeconfig=None).__enter__()

@@ -131,14 +131,14 @@ def test_garbage_is_the_same_for_the_same_seed(bench: Bench) -> None:
 
 @pytest.mark.parametrize("at", ["request", "reply"])
 def test_a_delay_is_only_late(bench: Bench, at: str) -> None:
-    bench.tap.set_faults([{"kind": "delay", "seconds": 0.2, "at": at}])
+    bench.tap.set_faults([{"kind": "delay", "seconds": 1.0, "at": at}])
     start = SYSTEM.now()
     assert bench.get() == (200, RAW_REPLY)
-    assert SYSTEM.now() - start >= 0.2
+    assert SYSTEM.now() - start >= 1.0
     call = bench.last_call()
-    assert (call["now"] - call["began"]) >= 0.2
+    assert (call["now"] - call["began"]) >= 1.0
     # Before the extender was asked, or after it had answered.
-    assert (call["first_byte"] - call["began"] >= 0.2) == (at == "request")
+    assert (call["first_byte"] - call["began"] >= 1.0) == (at == "request")
 
 
 def test_a_client_that_does_not_wait_for_a_late_request_was_never_heard(bench: Bench) -> None:
@@ -158,7 +158,7 @@ def test_a_hang_lasts_until_the_client_goes(bench: Bench, at: str) -> None:
         connection.sendall(b"POST /s/filter HTTP/1.1\r\nHost: x\r\nContent-Length: 8\r\n\r\nquestion")
         with pytest.raises(TimeoutError):
             connection.recv(1)
-        assert bench.tap.state()["open"] == 1
+        wait_until(lambda: bench.tap.state()["open"] == 1, what="an open call", timeout_seconds=PATIENCE_SECONDS)
     call = bench.last_call()
     assert (call["ending"], call["status"], call["fault"].split()[0]) == ("aborted", None, "hang")
     assert bench.asked == ([] if at == "request" else [b"question"])
@@ -269,7 +269,7 @@ def test_refusing_ends_what_is_open_and_refuses_what_comes(bench: Bench) -> None
     with connect(bench.tap.url) as connection:
         connection.sendall(b"POST /s/filter HTTP/1.1\r\nHost: x\r\nContent-Length: 8\r\n\r\nquestion")
         bench.await_begun()
-        bench.tap.set_faults([{"kind": "refuse", "for_seconds": 0.3}])
+        bench.tap.set_faults([{"kind": "refuse", "for_seconds": 2}])
         with pytest.raises(ConnectionRefusedError):
             connect(bench.tap.url)
         with pytest.raises(ConnectionResetError):

@@ -12,12 +12,13 @@ import pytest
 from harness.clock import SYSTEM, wait_until
 from harness.errors import StepError
 from harness.extender.cassette import file as cassette
-from harness.extender.traffic import SPOOL
-from harness.record.call import EXTENDERS
+from harness.extender.cassette.command import LEFT_OUT
+from harness.extender.traffic import SECRET_MISSING
+from harness.record.call import EXTENDERS, SPOOL
 from harness.scenario.faults import Fault
 from tests.processes import PATIENCE_SECONDS
 from tests.unit.extender.asking import answer, ask
-from tests.unit.extender.servers import keeps_names, serving
+from tests.unit.extender.servers import Status, keeps_names, serving
 from tests.unit.extender.standing import Bench, Make
 from tests.unit.extender.standing import standing as standing_in
 
@@ -214,7 +215,7 @@ def test_a_call_that_waits_is_told_and_not_counted(bench: Bench) -> None:
     with bench.run():
         assert bench.traffic.busy() == []
         bench.traffic.inject(Fault(kind="hang"))
-        waits = threading.Thread(target=ask, args=(bench.first,), kwargs={"timeout_seconds": 1.0})
+        waits = threading.Thread(target=ask, args=(bench.first,), kwargs={"timeout_seconds": 5.0})
         waits.start()
         told = wait_until(bench.traffic.busy, what="a call in flight", timeout_seconds=PATIENCE_SECONDS)
         assert told == ["1 calls to extender x1 wait for their answer"]
@@ -280,3 +281,18 @@ def test_nobodys_key_is_in_a_record(standing: Make) -> None:
         (told,) = json.loads((bench.path / EXTENDERS).read_text())
         assert told["entry"]["tlsConfig"] == {"certData": "Y2VydA==", "caFile": "/etc/ca.pem"}
         assert SECRET not in json.dumps(dict(cassette.read(bench.path).header))
+
+
+def test_nobodys_password_is_in_a_record(standing: Make) -> None:
+    with serving({"/filter": lambda _: Status(500)}) as served:
+        address = served.url.replace("http://", "http://user:hunter2@")
+        with standing(address, filterVerb="filter", nodeCacheCapable=True) as bench:
+            with bench.run():
+                ask(bench.first)
+            assert "hunter2" in bench.first.entry.url_prefix
+    texts = [path.read_text() for path in (bench.path / EXTENDERS, bench.path / "calls.jsonl")]
+    texts.append(json.dumps(dict(cassette.read(bench.path).header)))
+    assert not [text for text in texts if "hunter2" in text]
+    told = json.loads(texts[0])[0]
+    assert told["url"] == told["subject"] == address.replace("hunter2", LEFT_OUT)
+    assert SECRET_MISSING in told["notes"]

@@ -8,7 +8,8 @@ import psutil
 import pytest
 
 from harness.clock import wait_until
-from harness.extender.traffic import SPOOL, Connected
+from harness.extender.traffic import Connected
+from harness.record.call import SPOOL
 from tests.processes import PATIENCE_SECONDS, await_gone
 from tests.unit.extender.asking import answer, ask
 from tests.unit.extender.standing import Bench, standing
