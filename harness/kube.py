@@ -23,6 +23,8 @@ Object = dict[str, Any]
 PAGE_SIZE = 500
 TIMEOUT_SECONDS = 30.0
 NOT_FOUND, CONFLICT, GONE = 404, 409, 410
+# As kubectl does: otherwise the server drops what it does not know, and a mistyped field changes nothing.
+STRICT = {"fieldValidation": "Strict"}
 MERGE_PATCH = "application/merge-patch+json"
 METADATA_ONLY = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
@@ -212,15 +214,19 @@ class Kube:
         return True
 
     def create(self, item: Object, namespace: str = "default") -> Object:
-        """Create an object in its own namespace, else in `namespace`."""
+        """Create an object in its own namespace, else in `namespace`.
+
+        Raises:
+            ApiError: the server refuses it, also for a field that it does not know.
+        """
         resource = self.resource_of(item["kind"], item["apiVersion"])
         path = resource.path(item["metadata"].get("namespace", namespace))
-        created: Object = self.request("POST", path, body=item)
+        created: Object = self.request("POST", path, query=STRICT, body=item)
         return created
 
     def patch(self, path: str, change: Object) -> Object:
         """Merge `change` into an object."""
-        patched: Object = self.request("PATCH", path, body=change, content_type=MERGE_PATCH)
+        patched: Object = self.request("PATCH", path, query=STRICT, body=change, content_type=MERGE_PATCH)
         return patched
 
     def delete(self, path: str, *, grace_seconds: int | None = None, policy: str = "Background") -> None:

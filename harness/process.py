@@ -167,10 +167,10 @@ class Child:
         return tail(self.log)
 
     def describe_end(self) -> str:
-        """Say how it ended and what it said last."""
+        """Say how it ended and what it said last; where its log is would be of no use, a run's folder goes with it."""
         code = self.exit_code
         how = f"was ended by signal {-code}" if code is not None and code < 0 else f"exited with code {code}"
-        return f"{self.name} (pid {self.pid}) {how}. Last lines of {self.log}:\n{self.tail()}"
+        return f"{self.name} (pid {self.pid}) {how}. Last lines of its log:\n{self.tail()}"
 
     def _has_ended(self) -> bool:
         if self.ended.is_set() or not hasattr(os, "waitid"):

@@ -11,6 +11,8 @@ import click
 from harness.errors import InputError
 from harness.run.brought import Brought, bring, fault
 from harness.scenario.faults import Fault
+from harness.scenario.model import Scenario
+from harness.variant.base import Setup
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,34 @@ class Own:
             if given and not chosen.intersection(users):
                 named = ", ".join(sorted(chosen))
                 raise InputError(f"{option}: variant {named} does not use it; it is for {' and '.join(users)}")
+
+    def check_ahead(self, runs: Iterable[tuple[str, Scenario]]) -> None:
+        """Refuse what no run of a variant could use, before a cluster is started for it.
+
+        A scenario of many that asks for what is not there spoils its own run only.
+
+        Raises:
+            InputError: something is not there, or kube-scheduler would refuse it.
+        """
+        seen: dict[str, list[Setup]] = {}
+        for variant, scenario in runs:
+            setup = self.brought.setup(variant, scenario, seed=0)
+            if setup not in seen.setdefault(variant, []):
+                seen[variant].append(setup)
+        for variant, setups in seen.items():
+            refused = [error for setup in setups if (error := _refused(variant, setup))]
+            if len(refused) == len(setups):
+                raise refused[0]
+
+
+def _refused(variant: str, setup: Setup) -> InputError | None:
+    from harness.variant.ahead import check_ahead  # noqa: PLC0415 - slow to load, and not needed for --help
+
+    try:
+        check_ahead(variant, setup)
+    except InputError as error:
+        return error
+    return None
 
 
 USED_BY = {

@@ -14,6 +14,7 @@ from harness.cli.options import json_option
 from harness.cluster.base import ClusterSpec, KindSpec
 from harness.cluster.folder import folders
 from harness.errors import InputError
+from harness.extender.cassette.command import without_secrets_in
 from harness.extender.subject.parse import Subject, parse
 from harness.kube import Kube
 from harness.load.campaign import ClusterNodes, Options, carry_out
@@ -199,7 +200,7 @@ def _found(name: str) -> Path:
 
 def _facts() -> dict[str, object]:
     fingerprint = {**machine.fingerprint(), "load": machine.load_now()}
-    return {"machine": fingerprint, "versions": versions(), "command": sys.argv}
+    return {"machine": fingerprint, "versions": versions(), "command": without_secrets_in(sys.argv)}
 
 
 def versions() -> dict[str, str]:

@@ -37,6 +37,28 @@ COMMANDS = {
     "baseline": "harness.cli.baseline:baseline",
 }
 
+# One line of "harness --help" each: a command's own help begins with a sentence that may be too long for that.
+SUMMARIES = {
+    "run": "Run scenarios on an ephemeral cluster and judge what happened.",
+    "parity": "Compare the verdicts of scenarios on several providers.",
+    "why": "Explain why a pod of a saved record is where it is.",
+    "report": "Write a report on saved records.",
+    "compare": "Compare saved runs with the first of them.",
+    "trend": "Show how saved runs went over time, and where they changed.",
+    "up": 'Bring up a cluster that stays until "harness down".',
+    "down": 'End clusters that "harness up" brought up.',
+    "list": "List clusters, what they use, and where their kubeconfig is.",
+    "clean": "Remove what crashed runs left behind.",
+    "build": "Build a control plane and the tap ahead of time.",
+    "doctor": "Say what is here and what is missing.",
+    "schema": "Print the JSON Schema of scenario files.",
+    "translate": "Turn an old scheduler configuration into one of today.",
+    "replay": "Ask an extender again what was asked in a recorded run.",
+    "load": "Measure how long extenders take under a scheduler's load.",
+    "regress": "Decide whether one extender is slower than another.",
+    "baseline": "Keep what an extender costs, and check it later or elsewhere.",
+}
+
 INTERRUPTED = 130
 
 
@@ -54,6 +76,7 @@ class LazyGroup(click.Group):
             return None
         module, _, attribute = target.partition(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
+        command.short_help = SUMMARIES.get(cmd_name)
         return command
 
 

@@ -1,12 +1,13 @@
 """Options that several commands share."""
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from harness.cluster.base import ClusterSpec, ExistingSpec, KindSpec
 from harness.errors import InputError
@@ -78,12 +79,29 @@ _CHOICES = (
     click.option("--yes", "confirmed", is_flag=True, help="existing: also if it looks like production."),
 )
 
+# Those that are not here are for every provider.
+USED_BY = {
+    "--controlplane-bin": ("embedded", "existing"),
+    "--workers": ("kind",),
+    "--kind-image": ("kind",),
+    "--kind-bin": ("kind",),
+    "--kind-config": ("kind",),
+    "--keep-cluster": ("kind",),
+    "--kubeconfig": ("existing", "kind"),
+    "--context": ("existing",),
+    "--allow-cluster-wide": ("existing",),
+    "--kwok-nodes": ("existing",),
+    "--yes": ("existing",),
+}
+_OURS = {"embedded", "kind", "existing"}
+
 
 def cluster_options(command: Command) -> Command:
     """Add the options that choose a cluster; the command gets them as one `choice`."""
 
     @functools.wraps(command)
     def chosen(*arguments: Any, provider: str, spec: ClusterSpec, **others: Any) -> Any:
+        _refuse_unused([provider], "--cluster", lambda users: f'add "--cluster {users[0]}"')
         return command(*arguments, choice=ClusterChoice(provider, spec), **others)
 
     option = click.option(
@@ -102,6 +120,7 @@ def clusters_options(command: Command) -> Command:
         names = [name.strip() for name in providers.split(",")]
         if len(set(names)) < len(names) or len(names) < 2:  # noqa: PLR2004 - that is what comparing takes
             raise InputError(f"--clusters {providers}: two different ones at least expected: embedded,kind")
+        _refuse_unused(names, "--clusters", lambda users: f"add {' or '.join(users)} to --clusters")
         return command(*arguments, choices=tuple(ClusterChoice(name, spec) for name in names), **others)
 
     option = click.option(
@@ -115,6 +134,23 @@ def clusters_options(command: Command) -> Command:
     wrapped: Any = option(_with_spec(chosen))
     typed: Command = wrapped
     return typed
+
+
+def _refuse_unused(chosen: Sequence[str], option: str, next_move: Callable[[Sequence[str]], str]) -> None:
+    """Refuse what was typed and none of the providers would use: who typed it believes that it ran elsewhere.
+
+    What a provider of somebody else's makes of an option, only that one knows.
+    """
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        users = USED_BY.get(parameter.opts[0], ())
+        typed = context.get_parameter_source(str(parameter.name)) is ParameterSource.COMMANDLINE
+        if users and typed and _OURS.issuperset(chosen) and not set(users).intersection(chosen):
+            were = "was" if len(chosen) == 1 else "were"
+            raise InputError(
+                f"{parameter.opts[0]}: is for {option} {' or '.join(users)}, and {' and '.join(chosen)} {were} chosen; "
+                f"{next_move(users)} or leave it out"
+            )
 
 
 def _with_spec(command: Callable[..., Any]) -> Callable[..., Any]:

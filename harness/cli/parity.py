@@ -99,8 +99,9 @@ def _made(
     if not wanted:
         names = ", ".join(scenario.name for scenario in chosen)
         raise InputError(f"--variant {', '.join(variants)}: none of the chosen scenarios is declared for it ({names})")
-    for choice in choices:
-        make_provider(choice.provider).prepare(choice.spec)
+    # All are looked up before the first is prepared, which may build for minutes.
+    for provider, choice in [(make_provider(choice.provider), choice) for choice in choices]:
+        provider.prepare(choice.spec)
     gathered = _Gathered()
     for choice in choices:
         _make(wanted, seed, choice, out, gathered)

@@ -11,7 +11,7 @@ import click
 from harness.cli.bring import Own, bring_options
 from harness.cli.closing import close, report_option
 from harness.cli.options import ClusterChoice, cluster_options, json_option
-from harness.cli.plan import Failure, carry_out, choose, plan
+from harness.cli.plan import Failure, Planned, carry_out, choose, plan
 from harness.cluster.registry import provider as make_provider
 from harness.paths import runs_folder
 from harness.report.summary import RunSummary
@@ -68,7 +68,7 @@ def run(
     chosen = choose(scenarios, sizes, labels, all_sizes=all_sizes)
     runs = plan(chosen, variants or own.variants(), range(seed, seed + repeat), choice.provider)
     runs = [replace(planned, scenario=_broken(planned.scenario, own.faults)) for planned in runs]
-    own.check({planned.variant for planned in runs})
+    _check(own, runs)
     choice = choice.for_nodes(max(planned.scenario.node_count for planned in runs))
     make_provider(choice.provider).prepare(choice.spec)
     done: list[RunSummary] = []
@@ -84,6 +84,12 @@ def run(
     _close(done, failures, len(runs), as_json=as_json)
     close(_records(done, failures), report_to, as_json=as_json)
     return _exit_code(done, failures)
+
+
+def _check(own: Own, runs: Sequence[Planned]) -> None:
+    """Refuse what was brought in vain, or cannot be used, before anything is built or started."""
+    own.check({planned.variant for planned in runs})
+    own.check_ahead((planned.variant, planned.scenario) for planned in runs)
 
 
 def _broken(scenario: Scenario, faults: Sequence[Fault]) -> Scenario:

@@ -9,10 +9,9 @@ import click
 
 from harness.cli.options import json_option
 from harness.errors import InputError
+from harness.files import read_text
 from harness.variant.legacy import Source, Translation
 from harness.variant.legacy import translate as to_v1
-
-TEXT_BYTES_MAX = 4_000_000
 
 
 @click.command()
@@ -33,7 +32,7 @@ def translate(file: Path, policy: Path | None, as_json: bool, check: bool) -> in
       harness translate scheduler.yaml --check
     """
     asked: list[str] = []
-    translation = to_v1(_text(file), str(file), _finder(file.parent, policy, asked))
+    translation = to_v1(read_text(file), str(file), _finder(file.parent, policy, asked))
     if policy is not None and not asked:
         raise InputError(f"--policy {policy}: {file} refers to no Policy; leave --policy out")
     if as_json:
@@ -51,31 +50,16 @@ def _finder(folder: Path, policy: Path | None, asked: list[str]) -> Callable[[st
     def find(name: str) -> Source | None:
         asked.append(name)
         if policy is not None:
-            return Source(_text(policy), str(policy))
+            return Source(read_text(policy), str(policy))
         if name.startswith("configmap:"):
             return None
         # A path of the scheduler's own machine means the file that was copied along with the configuration.
         for path in (folder / name, folder / Path(name).name):
             if path.is_file():
-                return Source(_text(path), str(path))
+                return Source(read_text(path), str(path))
         return None
 
     return find
-
-
-def _text(path: Path) -> str:
-    try:
-        with path.open("rb") as stream:
-            raw = stream.read(TEXT_BYTES_MAX + 1)
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    if len(raw) > TEXT_BYTES_MAX:
-        raise InputError(f"{path}: cannot be read: larger than {TEXT_BYTES_MAX} bytes")
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}:{line}: cannot be read: byte {raw[error.start]:#04x} is not UTF-8") from None
 
 
 def _document(translation: Translation) -> dict[str, object]:

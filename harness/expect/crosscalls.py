@@ -14,6 +14,7 @@ from harness.record.model import Record
 BLIND_SINCE = (1, 33)
 _EXAMPLES_MAX = 3
 _TO_SCORE = 2
+_OK = 200
 _ABORTED_SHARE = 0.9
 _VERSION = re.compile(r"v?(\d+)\.(\d+)")
 
@@ -47,6 +48,7 @@ def crosscalls(seen: Seen) -> Iterator[Finding]:
     yield from _timed_out(seen)
     yield from _cut_off(seen)
     yield from _slow_reply(seen)
+    yield from _error_reply(seen)
     yield from _bind_without_binding(seen)
     yield from _text_changes(seen)
     yield from _prioritize_never_called(seen)
@@ -92,6 +94,23 @@ def _slow_reply(seen: Seen) -> Iterator[Finding]:
         yield seen.finding(
             "slow-reply", text, len(slow), [f"{where(call)}: {at(call.seconds or 0.0)}" for call in slow]
         )
+
+
+def _error_reply(seen: Seen) -> Iterator[Finding]:
+    """Find verbs that never worked; an Error now and then is the extender's good right, and kube-scheduler tells it."""
+    for kind, spelt in seen.entry.verbs().items():
+        asked = [call for call in seen.calls if call.kind == kind]
+        if asked and all(_says_error(call) for call in asked):
+            text = (
+                f"answered {spelt} with Error every time, in {about(asked)}: {asked[0].error}; its own log says where "
+                "it stumbles"
+            )
+            lines = [f"{where(call)}: {call.error}" for call in asked]
+            yield seen.finding("error-reply", text, len(asked), lines)
+
+
+def _says_error(call: Call) -> bool:
+    return call.ending == "answered" and call.status == _OK and bool(call.error) and not call.notices
 
 
 def _is_timed_out(entry: Entry, call: Call) -> bool:
@@ -160,7 +179,7 @@ def _blind_scoring(seen: Seen) -> Iterator[Finding]:
     entry = seen.entry
     if entry.node_cache_capable or not entry.filter_verb or kubernetes_version(seen.record) < BLIND_SINCE:
         return
-    asked = [call for call in seen.calls if call.kind == "filter"]
+    asked = [call for call in seen.of("filter") if call.nodes_out]
     if not asked and seen.extender.tapped:
         return
     text = (

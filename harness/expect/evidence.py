@@ -4,6 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from harness.expect.base import NAMES_SHOWN_MAX, at, limited, listed
 from harness.expect.explain import explain
+from harness.expect.held_up import HeldUp
 from harness.record.model import ClusterEvent, PodHistory, Record
 from harness.record.pulling import trouble
 
@@ -15,8 +16,9 @@ def waiting(record: Record, pods: Iterable[PodHistory]) -> tuple[str, ...]:
     """Say why pods wait: pods with the same cause share a line, followed by the events that add something."""
     causes: dict[tuple[str, str | None], list[PodHistory]] = {}
     heard = {pod.scheduler for pod in record.pods if pod.conditions or pod.nodes}
+    held = HeldUp(record)
     for pod in pods:
-        causes.setdefault(_cause(pod, heard), []).append(pod)
+        causes.setdefault(_cause(pod, heard, held), []).append(pod)
     lines = []
     for (cause, preemption), group in causes.items():
         waited = max(waited_seconds(record, pod) for pod in group)
@@ -64,9 +66,11 @@ def _stuck(pod: PodHistory) -> str:
     return f"{pod.name} on {pod.node} ({waits})" if waits else f"{pod.name} on {pod.node}"
 
 
-def _cause(pod: PodHistory, heard: Collection[str]) -> tuple[str, str | None]:
+def _cause(pod: PodHistory, heard: Collection[str], held: HeldUp) -> tuple[str, str | None]:
     condition = pod.condition
     if condition is None or condition.status != "False":
+        if waited_for := held.by(pod):
+            return waited_for, None
         hint = "" if pod.scheduler in heard else f"; is a scheduler named {pod.scheduler} running?"
         return f"no scheduler has said anything about it (schedulerName {pod.scheduler}){hint}", None
     taken_apart = explain(condition.message)

@@ -25,6 +25,7 @@ SEVERITIES: dict[str, str] = {
     "bad-reply": "high",
     "reply-ignored": "high",
     "nothing-kept-without-reason": "high",
+    "error-reply": "high",
     "text-changes": "high",
     "empty-victims": "high",
     "ignorable-bind": "high",

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from harness.expect.base import listed
 from harness.expect.explain import Explanation, explain
+from harness.expect.held_up import HeldUp
 from harness.expect.room import amount, most_free, nodes_at
 from harness.record.model import PodHistory, Record
 
@@ -31,6 +32,8 @@ def moves(record: Record, pod: PodHistory) -> tuple[str, ...]:
         return ()
     condition = pod.condition
     if condition is None or condition.status != "False":
+        if HeldUp(record).by(pod):
+            return ("let the extender answer sooner, or lower its httpTimeout so that others get their turn",)
         return (
             f"no scheduler has spoken about this pod: check that one named {pod.scheduler} runs and may update pods",
         )
@@ -40,6 +43,7 @@ def moves(record: Record, pod: PodHistory) -> tuple[str, ...]:
         found.append("the cluster has no node: add some under nodes or with addNodes")
     if condition.reason == "SchedulerError":
         found.append("the scheduler itself failed: look at logs/ in the record and, with an extender, at its answers")
+        found.append("it would be tried again, and the run did not wait for that: a step await with bound does")
     if any(reason.plugin is None for reason in taken_apart.reasons):
         found.append("a reason that no plugin of Kubernetes gives: ask the extender or plugin under test")
     if pod.nominated is not None:

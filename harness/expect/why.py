@@ -10,6 +10,7 @@ from harness.errors import RecordError
 from harness.expect.base import counted, limited, listed
 from harness.expect.evidence import event_line, latest_events, waited_seconds
 from harness.expect.explain import UNKNOWN_PLUGIN, explain
+from harness.expect.held_up import HeldUp
 from harness.expect.moves import moves
 from harness.expect.room import amount, nodes_at, used_at
 from harness.expect.traced import done_by_plugins
@@ -179,7 +180,7 @@ def _condition(pod: PodHistory, condition: Condition) -> str:
 
 def _reasons(record: Record, pod: PodHistory) -> Iterator[str]:
     if pod.pending:
-        yield from _waiting_reasons(pod)
+        yield from _waiting_reasons(record, pod)
         return
     if starts(pod):
         yield from _not_started(record, pod)
@@ -196,10 +197,11 @@ def _not_started(record: Record, pod: PodHistory) -> Iterator[str]:
         yield from images(record, [pod])
 
 
-def _waiting_reasons(pod: PodHistory) -> Iterator[str]:
+def _waiting_reasons(record: Record, pod: PodHistory) -> Iterator[str]:
     condition = pod.condition
     if condition is None:
-        yield f"no scheduler has said anything about it; it asks for the one named {pod.scheduler}"
+        silence = f"no scheduler has said anything about it; it asks for the one named {pod.scheduler}"
+        yield HeldUp(record).by(pod) or silence
         return
     taken_apart = explain(condition.message)
     if taken_apart.total is not None:

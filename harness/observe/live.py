@@ -147,6 +147,8 @@ class Live:
             return None if gone or line["waits"] else f"is bound to {line['node']} and not running yet"
         if _reason(line):
             return None
+        if line["scheduler"] in self._schedulers:
+            return f"its scheduler {line['scheduler']} has not come to it yet"
         asks = f'it asks for schedulerName "{line["scheduler"]}"'
         known = ", ".join(sorted(self._schedulers))
         return f"no scheduler has looked at it: {asks}" + (f", running is: {known}" if known else "")

@@ -51,7 +51,9 @@ def _cases(metafunc: pytest.Metafunc) -> Iterator[Any]:
         try:
             file = load(path)
         except ScenarioError as error:
-            yield pytest.param(Broken(path, error), "default", id=f"{path.stem}-broken")
+            # Nobody knows what it is for, so no choice of variants may hide it.
+            marks = [mark for name in variant_names(metafunc.config) for mark in _marks(name, metafunc)]
+            yield pytest.param(Broken(path, error), "default", id=f"{path.stem}-broken", marks=marks)
             continue
         provider = metafunc.config.getoption("--sched-cluster")
         for scenario in file.scenarios.values():

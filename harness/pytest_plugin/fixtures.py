@@ -1,11 +1,13 @@
 """The fixtures. Each one makes one change and undoes it; the cluster is shared by a worker's whole session."""
 
+import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from harness.errors import InputError
 from harness.pytest_plugin.collect import Broken
 
 if TYPE_CHECKING:
@@ -16,6 +18,15 @@ if TYPE_CHECKING:
     from harness.variant.base import Installed
 
 RUNS: pytest.StashKey[list["JudgedRun"]] = pytest.StashKey()
+
+
+@contextlib.contextmanager
+def told_in_its_own_words() -> Iterator[None]:
+    """Let bad input be told without the lines of the harness: they say nothing to whom gave it."""
+    try:
+        yield
+    except InputError as error:
+        pytest.fail(str(error), pytrace=False)
 
 
 @pytest.fixture(scope="session")
@@ -36,9 +47,14 @@ def sched_session(request: pytest.FixtureRequest) -> "Iterator[Session]":
         plugins=tuple(option("--sched-plugin")),
         controller=option("--sched-controller"),
     )
-    mine = bring(option("--extender") or (), option("--sched-entry"), Path(config) if config else None, more=more)
     arguments = tuple(request.config.invocation_params.args)
-    with Session(option("--sched-cluster"), cluster_spec(request.session), runs, arguments, mine) as session:
+    with contextlib.ExitStack() as stack:
+        with told_in_its_own_words():
+            mine = bring(
+                option("--extender") or (), option("--sched-entry"), Path(config) if config else None, more=more
+            )
+            spec = cluster_spec(request.session)
+            session = stack.enter_context(Session(option("--sched-cluster"), spec, runs, arguments, mine))
         yield session
 
 
@@ -53,7 +69,8 @@ def cluster(sched_session: "Session") -> "Cluster":
 @pytest.fixture
 def variant(request: pytest.FixtureRequest, sched_session: "Session") -> "Installed":
     """The scheduler variant under test, installed and proven active."""
-    return sched_session.install(request.param)
+    with told_in_its_own_words():
+        return sched_session.install(request.param)
 
 
 @pytest.fixture
@@ -66,6 +83,7 @@ def run_scenario(
     runs = request.node.stash.setdefault(RUNS, [])
 
     def run(scenario: "str | Path | Scenario", size: str | None = None, seed: int | None = None) -> "JudgedRun":
+        __tracebackhide__ = True
         chosen_seed = request.config.getoption("--sched-seed") if seed is None else seed
         if isinstance(scenario, str | Path) and (request.path.parent / scenario).exists():
             scenario = request.path.parent / scenario

@@ -11,6 +11,7 @@ from pydantic import ValidationError
 
 from harness.errors import InputError
 from harness.extender.subject.parse import parse
+from harness.files import read_text
 from harness.scenario.explain import explain
 from harness.scenario.extenders import EntryKeys, ExtenderSpec, PluginSpec, names_of
 from harness.scenario.faults import Fault
@@ -171,10 +172,7 @@ def read_config(path: Path) -> SchedulerConfig:
     Raises:
         InputError: it cannot be read.
     """
-    try:
-        return SchedulerConfig(path.read_text(encoding="utf-8"), str(path))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: cannot be read: {error}") from error
+    return SchedulerConfig(read_text(path), str(path))
 
 
 def _stand_in(brought: tuple[ExtenderSpec, ...], own: tuple[ExtenderSpec, ...]) -> tuple[ExtenderSpec, ...]:

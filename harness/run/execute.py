@@ -11,12 +11,14 @@ from typing import Any
 from harness.clock import SYSTEM, WaitTimeoutError, unix_ns, wait_until
 from harness.cluster.base import Borrowed, Cluster, PlaysNodes, told
 from harness.errors import ApiError, HarnessError, NodeDied, RunError, SchedulerDied, StepError
+from harness.extender.cassette.command import without_logins
 from harness.observe.watching import Observation, observing
 from harness.record.write import RecordWriter, new_id
 from harness.run import cost, keep, machine
 from harness.run import extender_steps as _registered  # noqa: F401 - its steps are known once it is imported
 from harness.run.settle import Settled, Settler, Until
 from harness.run.steps import Stage, carry_out
+from harness.scenario.load import line_of_step
 from harness.scenario.model import Scenario
 from harness.scenario.nodes import expand
 from harness.scenario.steps import Settle
@@ -152,7 +154,7 @@ class _Run:
         }
 
     def _told(self, text: str) -> str:
-        return told(self._cluster, text)
+        return without_logins(told(self._cluster, text))
 
     def _now(self) -> float:
         return round(SYSTEM.now() - self._start, 6)
@@ -209,18 +211,21 @@ class _Run:
             line = {"t": self._now(), "index": index, "op": step.op, "phase": phase, "detail": detail}
             self._writer.append("steps", line)
 
-        where = f"{self._scenario.path}: step {index + 1} ({step.op})"
         mark("start", {})
         try:
             detail = carry_out(step, stage)
         except (ApiError, StepError) as error:
             mark("error", {"message": str(error)})
-            raise StepError(f"{where}: {error}") from error
+            raise StepError(f"{self._place(step, index)}: {error}") from error
         except HarnessError as error:
             mark("error", {"message": str(error)})
-            error.add_note(f"in {where}")
+            error.add_note(f"in {self._place(step, index)}")
             raise
         mark("end", detail)
+
+    def _place(self, step: Any, index: int) -> str:
+        line = line_of_step(self._scenario.path, index)
+        return f"{self._scenario.path}{f':{line}' if line else ''}: step {index + 1} ({step.op})"
 
     def _add_nodes(self) -> None:
         if not self._scenario.nodes:
@@ -248,5 +253,5 @@ def _meta(request: RunRequest, cluster: Cluster, installed: Installed, started_a
         "ready_seconds": request.ready_seconds,
         "versions": {**cluster.versions, **machine.versions()},
         "machine": {**machine.fingerprint(), "load_at_start": machine.load_now()},
-        "command": [keep.without_keys(word) for word in request.command],
+        "command": keep.command(request.command),
     }

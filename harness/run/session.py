@@ -12,6 +12,7 @@ from harness.clock import SYSTEM
 from harness.cluster.base import Cluster, ClusterSpec
 from harness.cluster.registry import provider
 from harness.errors import ClusterError, InputError
+from harness.extender.spool import recover_all
 from harness.run.brought import NOTHING, Brought
 from harness.run.execute import Report, RunRequest, execute
 from harness.scenario.model import Scenario
@@ -36,6 +37,8 @@ class Session:
     _variant_stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
     def __enter__(self) -> Self:
+        # What a run of this folder left that was killed has everybody's secrets in it.
+        recover_all(self.runs_folder, progress.note)
         return self
 
     def __exit__(
@@ -59,6 +62,10 @@ class Session:
         setup = self.brought.setup(name, scenario, seed)
         if self._installed is None or not self._fits(self._installed, name, setup):
             wanted = variant(name)
+            if self._cluster is None:
+                from harness.variant.ahead import check_ahead  # noqa: PLC0415 - knows every variant, slow to load
+
+                check_ahead(name, setup)
             self.uninstall()
             self._installed = self._variant_stack.enter_context(wanted.install(self.cluster, setup))
             self._setup = setup

@@ -1,5 +1,6 @@
 """Finds scenario files by path, folder or name, and narrows scenarios down by label; an empty choice is an error."""
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -16,6 +17,7 @@ SUFFIXES = (".yaml", ".yml")
 
 _NAME_LINE = re.compile(r"""^name:[ \t]*["']?([^"'\s#]+)""", re.MULTILINE)
 _HEAD_CHARACTERS = 8192
+_RECORD = "run.json"
 
 
 def find(names: Sequence[str], roots: Sequence[Path]) -> list[Path]:
@@ -95,7 +97,7 @@ def _named(name: str, roots: Sequence[Path]) -> list[Path]:
             return [_scenario_file(place)]
     by_name = _by_name(roots)
     known = sorted(word for word, places in by_name.items() if any(MUST_FAIL not in p.parts for p in places))
-    hint = f"{did_you_mean(name, by_name)} known: {listed(known)}"
+    hint = did_you_mean(name, by_name).rstrip(";") or f"; known: {listed(known)}"
     raise ScenarioError([f"scenario {shown(name)}: neither a path nor a scenario in {_places(roots)}{hint}"])
 
 
@@ -117,16 +119,15 @@ def _below_or_error(folder: Path) -> list[Path]:
 
 def _below(folder: Path) -> list[Path]:
     """Return every scenario file below a folder, sorted; manifests and hidden files are none."""
-    if folder.name == MANIFESTS:
-        return []
-    found = []
-    for path in sorted(folder.rglob("*")):
-        parts = path.relative_to(folder).parts
-        meant = path.suffix in SUFFIXES and MANIFESTS not in parts[:-1] and not any(p.startswith(".") for p in parts)
-        # A record keeps a copy of its scenario, which is not meant to be run in its place.
-        if meant and not (path.parent.name == "inputs" and (path.parent.parent / "run.json").exists()):
-            found.append(path)
-    return [path for path in found if path.is_file()]
+    found: list[Path] = []
+    for place, folders, files in os.walk(folder):
+        if _RECORD in files or Path(place).name == MANIFESTS:
+            # A record keeps a copy of its scenario, which is not meant to be run in its place, and a configuration.
+            folders.clear()
+            continue
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        found += [Path(place, name) for name in files if Path(name).suffix in SUFFIXES and not name.startswith(".")]
+    return sorted(path for path in found if path.is_file())
 
 
 def _by_name(roots: Sequence[Path]) -> dict[str, list[Path]]:

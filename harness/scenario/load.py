@@ -3,14 +3,13 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness.errors import ScenarioError
+from harness.errors import InputError, ScenarioError
+from harness.files import read_text
 from harness.scenario import positions
 from harness.scenario.model import Scenario
 from harness.scenario.problems import Problem
 from harness.scenario.resolve import Resolver
 from harness.scenario.words import did_you_mean, listed, shown
-
-_TEXT_BYTES_MAX = 4_000_000
 
 
 @dataclass(frozen=True)
@@ -68,17 +67,17 @@ def load(path: Path) -> ScenarioFile:
     raise ScenarioError([str(problem) for problem in ordered])
 
 
+def line_of_step(path: Path, index: int) -> int | None:
+    """Return the line of a scenario's step; None if the file is not what it was any more."""
+    try:
+        documents, _ = positions.read(_text(path), str(path))
+    except ScenarioError:
+        return None
+    return documents[0].line(("steps", index)) if documents else None
+
+
 def _text(path: Path) -> str:
     try:
-        with path.open("rb") as stream:
-            raw = stream.read(_TEXT_BYTES_MAX + 1)
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ScenarioError([f"{path}: cannot be read: {reason}"]) from None
-    if len(raw) > _TEXT_BYTES_MAX:
-        raise ScenarioError([f"{path}: cannot be read: larger than {_TEXT_BYTES_MAX} bytes"])
-    try:
-        return raw.decode("utf-8")
-    except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
-        raise ScenarioError([f"{path}:{line}: cannot be read: byte {raw[error.start]:#04x} is not UTF-8"]) from None
+        return read_text(path)
+    except InputError as error:
+        raise ScenarioError([str(error)]) from None

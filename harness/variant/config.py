@@ -1,6 +1,8 @@
 """Renders KubeSchedulerConfiguration: the one place, so that variants differ in what they test and in nothing else."""
 
 import contextlib
+import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,9 +11,12 @@ import yaml
 
 from harness.cluster.base import Cluster, HasScheduler, Program, RunsSchedulers, Scheduler, Workload
 from harness.errors import ClusterError, VariantError
+from harness.process import tail
 
 DEFAULT_SCHEDULER = "default-scheduler"
 _OURS = ("clientConnection", "leaderElection")
+# kube-scheduler's last words, as Go quotes them.
+_FAILED = re.compile(r'"command failed" err=("(?:[^"\\]|\\["\\nt])*")')
 _NO_SETTINGS: Mapping[str, Any] = {}
 
 
@@ -70,10 +75,16 @@ def proven(
         try:
             scheduler = stack.enter_context(cluster.scheduler(config, name, program, workload))
         except ClusterError as error:
-            raise VariantError(f"{name} does not start with this configuration:\n{config}\n{error}") from error
+            raise VariantError(f"{_refusal(name, str(error))}\nIts configuration:\n{config}\n{error}") from error
         if program is None or not program.guarded or _tells_configuration(scheduler):
             prove_live(scheduler, scheduler.config)
         yield scheduler
+
+
+def _refusal(name: str, said: str) -> str:
+    """Return why a scheduler does not start: in its own words, which stand behind all of its flags, if it had some."""
+    causes = _FAILED.findall(said)
+    return f"{name} does not start: {json.loads(causes[-1])}" if causes else f"{name} does not start."
 
 
 @contextlib.contextmanager
@@ -110,7 +121,7 @@ def prove_live(scheduler: Scheduler, config: str) -> None:
         page = _lowered(yaml.safe_load(scheduler.page("/configz")))
     except ClusterError as error:
         raise VariantError(
-            f"kube-scheduler does not tell its configuration: {error}. Its log: {scheduler.log}"
+            f"kube-scheduler does not tell its configuration: {error}. Last lines of its log:\n{tail(scheduler.log)}"
         ) from error
     live: dict[str, Any] = next(iter(page.values()), {})
     wanted = _lowered(yaml.safe_load(config))
@@ -122,7 +133,7 @@ def prove_live(scheduler: Scheduler, config: str) -> None:
         if seen != expected:
             raise VariantError(
                 f"kube-scheduler runs the {what} {seen}, {expected} expected; the configuration did not reach it. "
-                f"Its log: {scheduler.log}"
+                f"Last lines of its log:\n{tail(scheduler.log)}"
             )
 
 

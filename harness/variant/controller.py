@@ -11,11 +11,12 @@ import yaml
 from harness.cluster.base import Cluster, Program
 from harness.controller.policies import policy
 from harness.errors import ClusterError, InputError, VariantError
+from harness.extender.cassette.command import without_secrets
 from harness.extender.subject.program import program_of as built
 from harness.scenario.words import shown
 from harness.variant.base import NOTHING_BROUGHT, Installed, Setup
 from harness.variant.config import runs_schedulers
-from harness.variant.program import command_words
+from harness.variant.program import check_program, command_words
 
 NAME = "controller-scheduler"
 FALLBACK = "ref:least-loaded"
@@ -33,8 +34,10 @@ class ControllerVariant:
     def install(self, cluster: Cluster, setup: Setup = NOTHING_BROUGHT) -> Iterator[Installed]:
         """Run the controller; pods ask for it by its schedulerName."""
         runner = runs_schedulers(cluster, self.name)
-        text = setup.controller or FALLBACK
-        program = controller_program(text, setup.controller_seed)
+        given = setup.controller or FALLBACK
+        check_controller(given)
+        program = controller_program(given, setup.controller_seed)
+        text = without_secrets(given)
         # It reads no configuration; this is what the record tells about it.
         config = yaml.safe_dump({"controller": text, "profiles": [{"schedulerName": NAME}]}, sort_keys=False)
         with contextlib.ExitStack() as stack:
@@ -44,6 +47,21 @@ class ControllerVariant:
                 raise VariantError(f"{text}: the controller does not come up: {error}") from error
             notes = _unproven(text, program)
             yield Installed(self.name, {NAME: scheduler}, config, notes=notes, asks_for=NAME)
+
+
+def check_controller(text: str) -> None:
+    """Refuse a controller that is not there or cannot be: nothing is built or started.
+
+    Raises:
+        InputError: there is no such policy, program or folder, or the text stands for none.
+    """
+    kind, _, rest = text.partition(":")
+    if kind in ("cmd", "go"):
+        check_program(text)
+    elif kind == "ref":
+        _reference(rest, 0)
+    else:
+        raise InputError(f"--controller {shown(text)}: one of {FORMS} expected")
 
 
 def controller_program(text: str, seed: int) -> Program:

@@ -13,6 +13,7 @@ from harness.extender.traffic import Connected, Traffic
 from harness.scenario.extenders import EntryKeys, ExtenderSpec, names_of
 from harness.variant.base import NOTHING_BROUGHT, Installed, SchedulerConfig, Setup
 from harness.variant.config import proven, render, runs_schedulers, scheduler_names
+from harness.variant.entries import check_connected, check_known
 from harness.variant.legacy import translate
 
 FALLBACK = ExtenderSpec(subject="ref:pass-through")
@@ -34,7 +35,7 @@ class ExtenderVariant:
         runner = runs_schedulers(cluster, self.name)
         settings, notes = settings_of(setup.scheduler_config)
         entries = settings.pop("extenders", None) or []
-        brought = setup.extenders or (() if entries else (FALLBACK,))
+        brought = brought_of(setup, entries)
         with contextlib.ExitStack() as stack:
             identity = runner.scheduler_kubeconfig
             extenders = stack.enter_context(connected_all(cluster, identity, setup, brought, entries))
@@ -42,6 +43,11 @@ class ExtenderVariant:
             scheduler = stack.enter_context(proven(runner, config, "kube-scheduler"))
             schedulers = dict.fromkeys(scheduler_names(config), scheduler)
             yield Installed(self.name, schedulers, scheduler.config, Traffic(extenders), (*notes, *told(extenders)))
+
+
+def brought_of(setup: Setup, entries: Sequence[Mapping[str, Any]]) -> tuple[ExtenderSpec, ...]:
+    """Return the extenders that were brought; the one that changes nothing where nobody speaks of any."""
+    return setup.extenders or (() if entries else (FALLBACK,))
 
 
 @contextlib.contextmanager
@@ -57,8 +63,11 @@ def connected_all(
     address = cluster.address if setup.tap else LOOPBACK
     place = Place(cluster.folder / "extenders", kubeconfig, setup.seed, setup.tap, address, images)
     with contextlib.ExitStack() as stack:
-        subjects = _subjects(brought, entries)
-        yield [stack.enter_context(connected(name, subject, place)) for name, subject in subjects]
+        subjects = subjects_of(brought, entries)
+        check_known(subjects)
+        extenders = [stack.enter_context(connected(name, subject, place)) for name, subject in subjects]
+        check_connected(extenders)
+        yield extenders
 
 
 def seen_by_scheduler(extenders: Sequence[Connected]) -> list[dict[str, Any]]:
@@ -95,7 +104,7 @@ def settings_of(brought: SchedulerConfig | None) -> tuple[dict[str, Any], tuple[
     return dict(translated.config), (told, *lost, *translated.warnings)
 
 
-def _subjects(brought: Sequence[ExtenderSpec], entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, Subject]]:
+def subjects_of(brought: Sequence[ExtenderSpec], entries: Sequence[Mapping[str, Any]]) -> list[tuple[str, Subject]]:
     """Return the subjects in the order of the configuration.
 
     The n-th extender that was brought stands in the n-th entry of the configuration; an entry that nobody brought an

@@ -1,7 +1,7 @@
 """kube-scheduler with plugins compiled in, and with a trace of what every plugin does."""
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from harness.cluster.base import Cluster, Program
@@ -29,7 +29,7 @@ class FrameworkPluginVariant:
         """Build the scheduler if these sources were not built before, and run it in place of the stock one."""
         runner = runs_schedulers(cluster, self.name)
         plugins = setup.plugins or (PluginSpec(),)
-        sources = [PluginSource.parse(_source(plugin)) for plugin in plugins]
+        sources = sources_of(plugins)
         built = scheduler_for(sources, nearest(cluster.versions["kubernetes"]))
         settings, notes = settings_of(setup.scheduler_config)
         if not settings.get("profiles"):
@@ -66,6 +66,15 @@ def profile(plugins: Mapping[str, PluginSpec]) -> dict[str, Any]:
         },
         "pluginConfig": [{"name": name, "args": one.args} for name, one in plugins.items() if one.args],
     }
+
+
+def sources_of(plugins: Sequence[PluginSpec]) -> list[PluginSource]:
+    """Return the sources of plugins.
+
+    Raises:
+        InputError: there is no such folder, package or constructor.
+    """
+    return [PluginSource.parse(_source(plugin)) for plugin in plugins]
 
 
 def _source(plugin: PluginSpec) -> str:

@@ -6,7 +6,9 @@ from pathlib import Path
 
 from harness.cluster.base import Program
 from harness.errors import InputError
+from harness.extender.cassette.command import require_whole, without_secrets
 from harness.extender.subject.program import program_of as built
+from harness.extender.subject.there import check_go, found_program
 from harness.scenario.words import shown
 
 FORMS = "cmd:COMMAND, go:FOLDER, image:NAME"
@@ -17,8 +19,9 @@ def command_words(text: str, command: str) -> tuple[str, ...]:
     """Return the words of a command as a shell would split them.
 
     Raises:
-        InputError: there are none, or a quote is not closed.
+        InputError: there are none, a quote is not closed, or a mark stands for a secret.
     """
+    require_whole(text)
     try:
         words = tuple(shlex.split(command))
     except ValueError as error:
@@ -26,6 +29,22 @@ def command_words(text: str, command: str) -> tuple[str, ...]:
     if not words:
         raise InputError(f"{text}: a command expected")
     return words
+
+
+def check_program(text: str | None) -> None:
+    """Refuse a command or a Go folder that is not there; nothing is built or started.
+
+    Raises:
+        InputError: there is no such program or folder, or the text names none.
+    """
+    kind, _, rest = (text or "").partition(":")
+    match kind:
+        case "cmd":
+            found_program(without_secrets(str(text)), command_words(str(text), rest)[0])
+        case "go":
+            check_go(Path(rest))
+        case _ if text is not None and kind != "image":
+            raise InputError(_unknown(text))
 
 
 def program_of(text: str | None, versions: Mapping[str, str]) -> Program | None:
@@ -49,4 +68,8 @@ def program_of(text: str | None, versions: Mapping[str, str]) -> Program | None:
         case "image":
             return Program((), image=rest, guarded=True)
         case _:
-            raise InputError(f"--scheduler {shown(text)}: one of {FORMS} expected")
+            raise InputError(_unknown(text))
+
+
+def _unknown(text: str) -> str:
+    return f"--scheduler {shown(text)}: one of {FORMS} expected"

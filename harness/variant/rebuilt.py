@@ -27,10 +27,7 @@ class RebuiltSchedulerVariant:
     def install(self, cluster: Cluster, setup: Setup = NOTHING_BROUGHT) -> Iterator[Installed]:
         """Build the changed scheduler if it was not built before, and run it."""
         runner = runs_schedulers(cluster, self.name)
-        text = setup.scheduler or f"source:{shipped('plugins') / 'rebuilt'}"
-        kind, _, folder = text.partition(":")
-        if kind != "source" or not folder:
-            raise InputError(f"--scheduler {text}: {FORM} expected, a folder laid out as the sources of Kubernetes")
+        folder = changes_of(setup.scheduler)
         built = scheduler_for([], nearest(cluster.versions["kubernetes"]), changes=Path(folder))
         settings, notes = settings_of(setup.scheduler_config)
         config = render(runner.scheduler_kubeconfig, settings=settings)
@@ -40,3 +37,17 @@ class RebuiltSchedulerVariant:
             schedulers = dict.fromkeys(scheduler_names(config), scheduler)
             told = (*notes, f"kube-scheduler is built with the changes of {folder}")
             yield Installed(self.name, schedulers, scheduler.config, notes=told, trace=trace)
+
+
+def changes_of(text: str | None) -> str:
+    """Return the folder of the changed sources that `--scheduler` names; the shipped one unless told.
+
+    Raises:
+        InputError: it names none.
+    """
+    if text is None:
+        return str(shipped("plugins") / "rebuilt")
+    kind, _, folder = text.partition(":")
+    if kind != "source" or not folder:
+        raise InputError(f"--scheduler {text}: {FORM} expected, a folder laid out as the sources of Kubernetes")
+    return folder

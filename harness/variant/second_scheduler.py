@@ -13,7 +13,7 @@ from harness.variant.base import NOTHING_BROUGHT, Installed, SchedulerConfig, Se
 from harness.variant.config import DEFAULT_SCHEDULER, proven, render, runs_schedulers, scheduler_names, stock
 from harness.variant.extender import connected_all, seen_by_scheduler, settings_of, told
 from harness.variant.manifest import SchedulerManifest, read_manifest
-from harness.variant.program import program_of
+from harness.variant.program import check_program, program_of
 from harness.variant.rights import missing_rights
 
 SHIPPED = Path(__file__).parent / "manifests" / "second-scheduler.yaml"
@@ -29,8 +29,8 @@ class SecondSchedulerVariant:
     def install(self, cluster: Cluster, setup: Setup = NOTHING_BROUGHT) -> Iterator[Installed]:
         """Apply the manifest, take on its identity, and run both schedulers."""
         runner = runs_schedulers(cluster, self.name)
-        brought = setup.manifest or SchedulerConfig(SHIPPED.read_text(encoding="utf-8"), str(SHIPPED))
-        manifest = read_manifest(brought.text, brought.where)
+        check_program(setup.scheduler)
+        brought, manifest = manifest_of(setup)
         settings, notes = settings_of(setup.scheduler_config or SchedulerConfig(manifest.config, manifest.where))
         entries = settings.pop("extenders", None) or []
         with contextlib.ExitStack() as stack:
@@ -56,6 +56,16 @@ class SecondSchedulerVariant:
                 notes=(*notes, *_elections(settings, manifest), *_beside(manifest), *told(extenders)),
                 asks_for=names[0],
             )
+
+
+def manifest_of(setup: Setup) -> tuple[SchedulerConfig, SchedulerManifest]:
+    """Return the manifest that was brought, or the shipped one, as a text and taken apart.
+
+    Raises:
+        InputError: it does not describe a scheduler.
+    """
+    brought = setup.manifest or SchedulerConfig(SHIPPED.read_text(encoding="utf-8"), str(SHIPPED))
+    return brought, read_manifest(brought.text, brought.where)
 
 
 def _check_rights(cluster: Cluster, manifest: SchedulerManifest, where: str) -> None:

@@ -58,7 +58,8 @@ class Scratch:
         programs = Path(sys.executable).parent
         return {
             "PATH": f"{programs}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
-            "COLUMNS": "100",
+            # As in a pipe: what documents show has all columns, whoever runs this.
+            "COLUMNS": "0",
             "HARNESS_RUNS": "reports/runs",
             "HARNESS_STATE": str(self.state),
         }

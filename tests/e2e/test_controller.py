@@ -174,7 +174,7 @@ def test_two_of_one_name_bind_every_pod_once(cluster: EmbeddedCluster, tmp_path:
         for each in both:
             lost = each.count("controller_races_total", race="bound_elsewhere")
             assert lost >= each.attempts("error")
-    assert len(events(cluster.kube, "Scheduled")) == 60
+        until(lambda: len(events(cluster.kube, "Scheduled")) == 60, "60 events")
 
 
 def test_pods_that_go_at_once_leave_nothing_behind(cluster: EmbeddedCluster, tmp_path: Path) -> None:

@@ -54,8 +54,8 @@ def test_those_that_may_fail_come_last_and_each_sees_only_what_is_left(session: 
         assert [call.nodes_in for call in filters] == [3, 1, 1]
 
 
-def test_two_binders_keep_the_scheduler_from_starting_and_it_says_why(session: Session) -> None:
-    with pytest.raises(VariantError, match="only one extender can implement bind"):
+def test_two_binders_are_refused_before_the_scheduler_would_do_so(session: Session) -> None:
+    with pytest.raises(InputError, match="a second extender that binds, only one is allowed"):
         run_with(session, "lab/twenty-pause.yaml", "ref:index-bind", "ref:index-bind")
 
 

@@ -92,7 +92,8 @@ def await_(met: Callable[[], object], what: str) -> None:
 
 
 def killed(child: Child) -> None:
-    os.kill(child.pid, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(child.pid, signal.SIGKILL)
     child.ended.wait()
 
 

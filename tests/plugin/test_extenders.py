@@ -64,6 +64,10 @@ def test_an_extender_that_cannot_be_used_is_an_error(run_pytest: RunPytest, fold
     result = run_pytest("--sched-variant", "extender", "--extender", "ref:nobody")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(['*ref:nobody: no reference "nobody"*'])
+    # Whoever mistyped a name has no use for the lines of the harness.
+    assert "Traceback" not in result.stdout.str()
+    assert "def bring" not in result.stdout.str()
+    assert "harness/" not in result.stdout.str().split("ERRORS")[1]
 
 
 SAME = """\

@@ -107,6 +107,12 @@ def test_a_broken_file_is_one_error_and_the_others_run(run_pytest: RunPytest, fo
     result.stdout.fnmatch_lines(["*broken.yaml:3: steps[[]0]*", "ERROR *test_scenario[[]broken-broken]*"])
 
 
+@pytest.mark.parametrize("mark", ["default", "embedded", "default and not slow"])
+def test_no_choice_of_variants_hides_a_broken_file(collect: Collect, folder: Path, mark: str) -> None:
+    (folder / "broken.yaml").write_text("name: broken\nsummary: x\nsteps: [{op: jump}]\nexpect: []\n")
+    assert collect("-m", mark) == ["broken-broken"]
+
+
 LOSES_A_PART = """
 import pytest
 from harness.testing import FakeCluster

@@ -15,6 +15,8 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("STATE", "CACHE", "RUNS"):
         monkeypatch.setenv(f"HARNESS_{name}", str(tmp_path / f".{name.lower()}"))
     monkeypatch.delenv("HARNESS_CONTROLPLANE", raising=False)
+    # pytest-xdist tells its workers how wide the terminal is.
+    monkeypatch.delenv("COLUMNS", raising=False)
 
 
 @pytest.fixture

@@ -88,7 +88,7 @@ def test_a_child_writes_its_log_and_its_end_is_announced(tmp_path: Path) -> None
     assert child.exit_code == 4
     assert set(child.tail().splitlines()) == {"yes", "bad"}
     description = child.describe_end()
-    assert description.startswith(f"worker (pid {child.pid}) exited with code 4. Last lines of {tmp_path}")
+    assert description.startswith(f"worker (pid {child.pid}) exited with code 4. Last lines of its log:\n")
     assert description.endswith(child.tail())
     child.stop()
 

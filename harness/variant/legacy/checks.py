@@ -99,7 +99,8 @@ def _check_binders(draft: Draft, extenders: list[Any]) -> None:
     binders = [index for index, one in enumerate(extenders) if one and one.get("bindVerb")]
     for index in binders[1:]:
         first = draft.origin(("extenders", binders[0], "bindVerb"))
-        message = f"a second extender that binds, only one is allowed; the first stands in line {first.line}"
+        place = f"stands in line {first.line}" if first.document.lines else f"is extenders[{binders[0]}]"
+        message = f"a second extender that binds, only one is allowed; the first {place}"
         _refuse(draft, ("extenders", index, "bindVerb"), message)
 
 

@@ -1,5 +1,6 @@
 """Finds scheduler configurations in a text: documents of their own, or texts inside of a ConfigMap."""
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from harness.variant.legacy.base import GROUP, KIND, Source, Spot
 
 POLICY_KEY = "policy.cfg"
 _STRING_OR_TAB = re.compile(r'"(?:\\.|[^"\\])*"|\t')
+_QUOTED = re.compile(r'\s*\{\s*"')
 _NAMED = re.compile(rf"""\bkind["']?\s*:\s*["']?(?:{KIND}|Policy)\b""")
 _BLOCK = re.compile(r":\s+(?:[|>][-+0-9]*|!!str [|>][-+0-9]*)\s*(?:#.*)?$")
 
@@ -75,9 +77,23 @@ def _documents(source: Source) -> list[Document]:
         # JSON may be indented by tabs, YAML may not.
         text = _STRING_OR_TAB.sub(lambda match: " " if match[0] == "\t" else match[0], text)
     documents, problems = positions.read(text.removeprefix("\ufeff"), source.where)
+    if not documents and _QUOTED.match(text):
+        problems = _json_problems(source) or problems
     if problems:
         raise InputError("\n".join(str(problem) for problem in problems))
     return documents
+
+
+def _json_problems(source: Source) -> list[Problem]:
+    """Return what is wrong with a text as JSON: what YAML would like to see next helps nobody who writes JSON."""
+    try:
+        json.loads(source.text.removeprefix("\ufeff").rstrip())
+    except json.JSONDecodeError as error:
+        what = f"{error.msg[:1].lower()}{error.msg[1:]}"
+        return [Problem(source.where, error.lineno, (), f"broken JSON: {what}", error.colno)]
+    except RecursionError:
+        pass
+    return []
 
 
 def _is_config(spot: Spot) -> bool:

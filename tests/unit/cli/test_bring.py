@@ -70,7 +70,27 @@ def test_the_help_names_and_explains_each_option(harness: Harness) -> None:
         (("--extender", "ref:lucky", "--entry", "weight"), "--entry weight: KEY=VALUE expected"),
         (("--extender", "ref:lucky", "--entry", "wieght=1"), '--entry: wieght: unknown field; did you mean "weight"?'),
         (("--entry", "weight=1"), "--entry: it is about an extender"),
-        (("--scheduler-config", "nowhere.yaml"), "nowhere.yaml: cannot be read"),
+        (("--scheduler-config", "nowhere.yaml"), "error: nowhere.yaml: cannot be read: No such file or directory\n"),
+        (("--manifest", "nowhere.yaml"), "error: nowhere.yaml: cannot be read: No such file or directory\n"),
+        (("--extender", "ref:lucky", "--entry", "httpTimeout=abc"), "--entry: httpTimeout: 'abc' seen, a duration"),
+        (("--extender", "ref:lucky", "--entry", "weight=-3"), "extender lucky (ref:lucky): weight: -3 seen, a posit"),
+        (("--extender", "ref:lucky", "--entry", "weight=0"), "extender lucky (ref:lucky): weight: 0 seen, a positive"),
+        (
+            ("--extender", "ref:lucky", "--extender", "ref:pass-through", "--entry", "bindVerb=bind"),
+            "extender pass-through (ref:pass-through): bindVerb: a second extender that binds, only one is allowed",
+        ),
+        (("--extender", "cmd:nosuchprog"), "cmd:nosuchprog: no program 'nosuchprog' on PATH that may be executed"),
+        (("--scheduler", "cmd:nosuchprog"), "cmd:nosuchprog: no program 'nosuchprog' on PATH that may be executed"),
+        (("--controller", "cmd:./nope"), "cmd:./nope: no program './nope' in "),
+        (("--extender", "go:./nope"), "go:nope: no such folder"),
+        (("--scheduler", "go:./nope"), "go:nope: no such folder"),
+        (("--scheduler", "source:nope"), "nope: no such folder"),
+        (("--scheduler", "nope"), '--scheduler "nope": one of cmd:COMMAND, go:FOLDER, image:NAME expected'),
+        (("--controller", "go:./nope"), "go:nope: no such folder"),
+        (("--controller", "ref:nope"), 'policy "nope": unknown; there are: random'),
+        (("--plugin", "go:./nope"), "go:./nope: no folder nope"),
+        (("--extender", "py:nope:X"), "py:nope:X: no module 'nope' in "),
+        (("--extender", "py:nope:X", "--variant", "default", "--variant", "extender"), "no module 'nope' in "),
         (("--fault", "statsu"), '--fault statsu: kind: "statsu" seen; did you mean "status"?'),
         (("--fault", "delay,seconds=0"), "--fault delay,seconds=0: seconds: 0 seen"),
     ],
@@ -83,6 +103,21 @@ def test_what_cannot_be_used_is_told_before_anything_is_started(
     assert told in ended.err
     assert "Traceback" not in ended.err
     assert fake_provider.made == []
+
+
+def test_a_scenario_that_asks_for_what_is_not_there_spoils_its_own_run_only(
+    harness: Harness, fake_provider: FakeProvider, here: Path
+) -> None:
+    good, bad = (write_scenario(here, name) for name in ("good", "bad"))
+    good.write_text(f"{good.read_text()}variants: [controller]\n")
+    bad.write_text(f"{bad.read_text()}variants: [controller]\ncontroller: cmd:nosuchprog\n")
+    ended = harness("run", "--cluster", "fake", good, bad)
+    assert ended.code == 2
+    assert "ERROR bad[default] controller: cmd:nosuchprog: no program 'nosuchprog' on PATH" in ended.out
+    assert "1 could not be made" in ended.out
+    assert fake_provider.made
+    assert harness("run", "--cluster", "fake", bad).err.startswith("error: cmd:nosuchprog: no program")
+    assert len(fake_provider.made) == 1
 
 
 def test_a_folder_is_no_configuration(run: Harness, here: Path) -> None:

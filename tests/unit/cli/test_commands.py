@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from harness import process, toolchain
+from harness import process, temporary, toolchain
 from harness.cluster.embedded.releases import releases
 from harness.cluster.folder import folders
 from harness.errors import MissingToolError
@@ -106,6 +106,16 @@ def test_clean_removes_what_crashed_and_nothing_else(harness: Harness, tmp_path:
     assert [folder.name for folder in folders()] == ["lives"]
     for child in (up, crashed):
         child.stop()
+
+
+def test_clean_removes_what_killed_commands_left(harness: Harness) -> None:
+    """Its owner is gone: nobody holds its lock."""
+    with temporary.folder("load") as folder:
+        assert harness("clean").out == "nothing was left behind\n"
+    folder.mkdir()
+    assert harness("clean").out == f"removed temporary folders of killed commands: {folder.name}\n"
+    assert not folder.exists()
+    assert harness("clean").out == "nothing was left behind\n"
 
 
 def test_down_ends_the_owner_and_removes_its_folder(harness: Harness, tmp_path: Path) -> None:

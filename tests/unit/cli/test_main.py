@@ -28,6 +28,13 @@ def test_the_help_lists_every_command_and_examples_and_hides_what_is_not_for_peo
     assert not re.search(r"^  keep ", ended.out, re.MULTILINE)
 
 
+def test_the_list_of_commands_is_not_cut(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    listed = harness("--help").out.partition("Commands:\n")[2].splitlines()
+    assert [line.split()[0] for line in listed] == VISIBLE
+    assert [line for line in listed if not line.endswith(".") or line.endswith("...")] == []
+
+
 def test_help_explains_every_option() -> None:
     for name in VISIBLE:
         command = cli.get_command(None, name)  # type: ignore[arg-type]

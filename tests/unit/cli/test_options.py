@@ -5,8 +5,9 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from harness.cli.options import ClusterChoice, cluster_options
+from harness.cli.options import USED_BY, ClusterChoice, cluster_options, clusters_options
 from harness.cluster.base import ClusterSpec, ExistingSpec, KindSpec
+from harness.errors import InputError
 
 
 def chosen(arguments: list[str]) -> ClusterChoice:
@@ -18,13 +19,28 @@ def chosen(arguments: list[str]) -> ClusterChoice:
     def command(choice: ClusterChoice) -> None:
         got.append(choice)
 
-    result = CliRunner().invoke(command, arguments)
+    result = CliRunner().invoke(command, arguments, catch_exceptions=False)
     assert result.exit_code == 0, result.output
     return got[0]
 
 
+def chosen_together(arguments: list[str]) -> tuple[ClusterChoice, ...]:
+    """Return the choices that a command about several clusters gets."""
+    got: list[tuple[ClusterChoice, ...]] = []
+
+    @click.command()
+    @clusters_options
+    def command(choices: tuple[ClusterChoice, ...]) -> None:
+        got.append(choices)
+
+    result = CliRunner().invoke(command, arguments, catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return got[0]
+
+
+# No provider of ours uses all of them; one of somebody else's may.
 EVERYTHING = ClusterChoice(
-    "kind",
+    "theirs",
     ClusterSpec(
         kubernetes="1.34",
         binaries=Path("/built"),
@@ -63,3 +79,39 @@ def test_how_many_nodes_are_declared_changes_nothing_else() -> None:
         EVERYTHING, spec=dataclasses.replace(EVERYTHING.spec, nodes=9)
     )
     assert EVERYTHING.for_nodes(9).arguments() == EVERYTHING.arguments()
+
+
+VALUES = {"--workers": ["2"]}
+FLAGS = {"--keep-cluster", "--allow-cluster-wide", "--kwok-nodes", "--yes"}
+
+
+def typed(option: str) -> list[str]:
+    return [option, *([] if option in FLAGS else VALUES.get(option, ["x"]))]
+
+
+@pytest.mark.parametrize("option", USED_BY)
+@pytest.mark.parametrize("provider", ["embedded", "kind", "existing"])
+def test_an_option_of_another_provider_is_refused_with_whose_it_is(option: str, provider: str) -> None:
+    arguments = ["--cluster", provider, *typed(option)]
+    if provider in USED_BY[option]:
+        assert chosen(arguments).provider == provider
+        return
+    with pytest.raises(InputError) as caught:
+        chosen(arguments)
+    users = USED_BY[option]
+    assert str(caught.value) == (
+        f"{option}: is for --cluster {' or '.join(users)}, and {provider} was chosen; "
+        f'add "--cluster {users[0]}" or leave it out'
+    )
+
+
+def test_an_option_of_another_provider_is_refused_also_where_nobody_chose_one() -> None:
+    with pytest.raises(InputError, match='--context: is for --cluster existing, and embedded was chosen; add "--clu'):
+        chosen(["--context", "prod", "--yes"])
+
+
+def test_of_several_providers_one_has_to_use_an_option() -> None:
+    assert len(chosen_together(["--clusters", "embedded,existing", "--context", "lab"])) == 2
+    told = "--context: is for --clusters existing, and embedded and kind were chosen; add existing to --clusters or le"
+    with pytest.raises(InputError, match=told):
+        chosen_together(["--context", "lab"])

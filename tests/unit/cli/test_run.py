@@ -174,7 +174,7 @@ def test_a_step_that_is_refused_is_bad_input_and_the_others_still_run(run: Harne
     held, refused = document["runs"]
     assert held["ok"] is True
     assert refused["ok"] is False
-    assert "refused.yaml: step 1 (scale)" in refused["error"]
+    assert "refused.yaml:3: step 1 (scale)" in refused["error"]
     ended = run("refused.yaml", write_scenario(here))
     assert ended.code == 2
     assert "ERROR refused[default] default" in ended.out

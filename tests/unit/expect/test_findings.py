@@ -186,6 +186,20 @@ def test_without_a_tap_the_configuration_tells_enough() -> None:
     assert set(found(builder)) == {"blind-scoring"}
 
 
+def test_nothing_is_blind_when_filter_never_worked() -> None:
+    builder = with_extender(nodeCacheCapable=False).call("filter", "a", status=500, error="status 500", nodes_in=2)
+    assert "blind-scoring" not in found(builder)
+
+
+def test_a_verb_that_never_worked() -> None:
+    builder = with_extender().call("filter", "a", status=200, error="KeyError: 'gpu'", nodes_in=2)
+    builder.call("filter", "b", 2.0, status=200, error="KeyError: 'cpu'", nodes_in=2)
+    finding = found(builder)["error-reply"]
+    assert "answered filter with Error every time, in 2 calls about a, b: KeyError: 'gpu'" in finding.text
+    assert finding.count == 2
+    assert "error-reply" not in found(builder.call("filter", "c", 3.0, nodes_in=2, nodes_out=2))
+
+
 def test_replies_that_were_cut_off() -> None:
     builder = sound().call("filter", "a", 2.0, status=None, ending="cut")
     builder.call("filter", "b", 3.0, ending="cut", response_bytes=5, notices=notice("bad-reply", "unexpected EOF"))

@@ -46,7 +46,7 @@ def test_at_rest_is(live: Live, line: Line) -> None:
         (pod(terminating=True), "pod p: is being deleted"),
         (pod(terminating=True, phase="Running", node="n"), "pod p: is being deleted"),
         (pod(terminating=True, scheduled=REFUSED), "pod p: is being deleted"),
-        (pod(scheduled={"status": "True", "reason": None, "message": None}), "pod p: no scheduler has looked at it"),
+        (pod(scheduled={"status": "True", "reason": None, "message": None}), "pod p: its scheduler default-sche"),
     ],
     ids=["unseen", "bound", "deleted-pending", "deleted-running", "deleted-refused", "scheduled-not-bound"],
 )

@@ -61,7 +61,7 @@ def test_keys_that_are_not_given_are_not_set() -> None:
         ("node_cache_capable=true", '--entry: node_cache_capable: unknown field; did you mean "nodeCacheCapable"?'),
         ("httpTimeout=5", "--entry: httpTimeout: 5 seen, text expected"),
         ("tlsConfig={", "--entry tlsConfig={: the value is no YAML: "),
-        ("httpTimeout=soon", "httpTimeout: 'soon' seen, a duration such as"),
+        ("httpTimeout=soon", "--entry: httpTimeout: 'soon' seen, a duration such as"),
     ],
 )
 def test_an_entry_that_cannot_be_used_is_told_at_once(entry: str, told: str) -> None:
@@ -103,7 +103,7 @@ def test_a_configuration_that_cannot_be_read_is_told_at_once(tmp_path: Path, con
     path = tmp_path / "config.yaml"
     if content:
         path.write_bytes(content)
-    with pytest.raises(InputError, match=r"config\.yaml: cannot be read: "):
+    with pytest.raises(InputError, match=r"config\.yaml(:1)?: cannot be read: "):
         bring([], [], path)
 
 

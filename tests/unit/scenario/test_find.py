@@ -56,6 +56,13 @@ def test_by_folder(root: Path) -> None:
     assert found(root, str(root / "must_fail")) == ["must_fail/count.yaml"]
 
 
+def test_a_record_is_no_folder_of_scenarios(root: Path) -> None:
+    add(root, "runs/one/inputs/scenario.yaml", "copy")
+    add(root, "runs/one/scheduler-config.yaml", "configuration")
+    (root / "runs/one/run.json").write_text("{}")
+    assert found(root) == ["lab/other.yml", "lab/twenty-pause.yaml", "taints/repels.yaml"]
+
+
 def test_by_folder_below_a_root(root: Path) -> None:
     assert found(root, "taints") == ["taints/repels.yaml"]
     assert found(root, "lab/twenty-pause.yaml") == ["lab/twenty-pause.yaml"]
@@ -66,10 +73,10 @@ def test_each_file_once(root: Path) -> None:
 
 
 def test_unknown_name(root: Path) -> None:
-    assert error(root, "twenty-paus") == (
-        'scenario "twenty-paus": neither a path nor a scenario in ROOT; did you mean "twenty-pause"? '
-        "known: quoted, repels, twenty-pause"
-    )
+    told = 'scenario "twenty-paus": neither a path nor a scenario in ROOT; did you mean "twenty-pause"?'
+    assert error(root, "twenty-paus") == told
+    told = 'scenario "zzz": neither a path nor a scenario in ROOT; known: quoted, repels, twenty-pause'
+    assert error(root, "zzz") == told
 
 
 def test_all_unknown_names_are_told(root: Path) -> None:

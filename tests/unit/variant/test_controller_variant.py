@@ -115,6 +115,23 @@ def test_anything_else_is_refused_with_the_forms_there_are(text: str) -> None:
         controller_program(text, 0)
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("cmd:nosuchprog", "cmd:nosuchprog: no program 'nosuchprog' on PATH that may be executed"),
+        ("cmd:nosuchprog --token abc", "cmd:nosuchprog --token redacted-secret: no program"),
+        ("go:./nope", "go:nope: no such folder"),
+        ("ref:nope", 'policy "nope": unknown'),
+        ("nope", '--controller "nope": one of'),
+    ],
+)
+def test_what_is_not_there_is_input_and_nothing_is_started(tmp_path: Path, text: str, told: str) -> None:
+    cluster = Watched(tmp_path)
+    with pytest.raises(InputError, match=told):
+        ControllerVariant().install(cluster, Setup(controller=text)).__enter__()
+    assert cluster.programs == []
+
+
 def test_pods_ask_for_the_controller_and_the_record_tells_which_it_was(tmp_path: Path) -> None:
     cluster = Watched(tmp_path)
     with ControllerVariant().install(cluster, Setup(controller="ref:random", controller_seed=5)) as installed:
@@ -132,11 +149,11 @@ def test_without_one_the_reference_stands_there(tmp_path: Path) -> None:
 
 
 def test_one_without_a_health_page_is_told_to_be_unproven(tmp_path: Path) -> None:
-    with ControllerVariant().install(Watched(tmp_path), Setup(controller="cmd:./mine")) as installed:
+    with ControllerVariant().install(Watched(tmp_path), Setup(controller="cmd:sh ./mine")) as installed:
         (note,) = installed.notes
-        assert note.startswith("cmd:./mine: it serves no health page ({port} in its command would say where)")
+        assert note.startswith("cmd:sh ./mine: it serves no health page ({port} in its command would say where)")
 
 
 def test_one_that_does_not_come_up_is_told_with_its_name(tmp_path: Path) -> None:
-    with pytest.raises(VariantError, match=r"cmd:./mine: the controller does not come up: controller did not answer"):
-        ControllerVariant().install(Broken(tmp_path), Setup(controller="cmd:./mine")).__enter__()
+    with pytest.raises(VariantError, match=r"cmd:sh ./mine: the controller does not come up: controller did not"):
+        ControllerVariant().install(Broken(tmp_path), Setup(controller="cmd:sh ./mine")).__enter__()

@@ -218,7 +218,7 @@ def test_a_scheduler_that_does_not_start_is_told_with_its_configuration(
         yield
 
     monkeypatch.setattr(FakeCluster, "scheduler", refuse)
-    with pytest.raises(VariantError, match="does not start with this configuration") as caught:
+    with pytest.raises(VariantError, match=r"^kube-scheduler does not start\.\nIts configuration:") as caught:
         install("ref:pass-through").__enter__()
     assert "urlPrefix: http://127.0.0.1:" in str(caught.value)
     assert "strict decoding error" in str(caught.value)
@@ -282,7 +282,7 @@ def test_extenders_that_are_live_are_proven_however_they_are_spelt(spell: Callab
 def test_extenders_that_are_not_live_as_rendered_are_no_proof(live: Any) -> None:
     config = render(KUBECONFIG, ENTRIES)
     answered = Told({**yaml.safe_load(config), "extenders": live})
-    with pytest.raises(VariantError, match=r"runs the extenders \[.*\], \['http://a', 'http://b'\] expected.*\.log"):
+    with pytest.raises(VariantError, match=r"runs the extenders \[.*\], \['http://a', 'http://b'\] expected.*its log"):
         prove_live(answered, config)
 
 
