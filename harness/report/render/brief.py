@@ -27,6 +27,7 @@ _SOURCES_MAX = 3
 
 def render(document: Document, words: Words) -> dict[str, bytes]:
     """Return the short form: the verdict, what is brief, and below a fold what else there is room for."""
+    document = document.for_people()
     writer = Writer(words, names_of(document), rows_max=_ROWS_MAX, linked=False)
     page = _Page([MARKER, verdict_line(document, words), ""])
     for section in document.sections:

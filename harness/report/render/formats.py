@@ -50,11 +50,10 @@ def pictures(document: Document) -> Files:
 def _html(document: Document, words: Words) -> Files:
     from harness.report.render.html import render as page  # noqa: PLC0415 - see above
 
-    return page(document.for_people(), words)
+    return page(document, words)
 
 
 def _markdown(document: Document, words: Words) -> Files:
-    document = document.for_people()
     return {**markdown.render(document, words), **brief.render(document, words), **pictures(document)}
 
 

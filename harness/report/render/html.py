@@ -37,6 +37,7 @@ _INLINE_CODE = re.compile(r"`([^`\n]+)`")
 
 def render(document: Document, words: Words) -> dict[str, bytes]:
     """Return the page by its file's name."""
+    document = document.for_people()
     programs = {"start": _read("start.js"), "main": _read_all(PROGRAMS)}
     if document.pictures():
         programs["bundle"] = pictures.bundle()

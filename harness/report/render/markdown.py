@@ -115,15 +115,17 @@ class Writer:
 
 def render(document: Document, words: Words) -> dict[str, bytes]:
     """Return the whole report, and the tables that it shows only the beginning of. Pictures are files beside it."""
+    whole, document = document, document.for_people()
     files = names_of(document)
     writer = Writer(words, files)
     lines = [f"# {escaped(document.title)}", "", verdict_line(document, words), ""]
     for section in document.sections:
         lines += writer.section(section)
-    cut = [table for table in document.tables() if len(table.rows) > table.shown]
+    pairs = zip(document.tables(), whole.tables(), strict=True)
+    cut = {files[id(table)]: source for table, source in pairs if len(table.rows) > table.shown}
     return {
         FILE: "\n".join(lines).rstrip("\n").encode("utf-8", "replace") + b"\n",
-        **{f"{tables.FOLDER}/{files[id(table)]}.csv": tables.table_csv(table) for table in cut},
+        **{f"{tables.FOLDER}/{name}.csv": tables.table_csv(table) for name, table in cut.items()},
     }
 
 
