@@ -37,7 +37,7 @@ fix: $(READY) ## repair what the linters can
 
 sample: $(READY) ## make the report in reports/sample/ again: 20 pause replicas on every variant
 	$(BIN)/harness run twenty-pause $(addprefix --variant ,$(VARIANTS))
-	rm -rf reports/sample/pictures
+	rm -rf reports/sample/pictures reports/sample/tables
 	$(BIN)/harness report latest:$(words $(VARIANTS)) --lang en --format html,md --out reports/sample
 
 bench: $(READY) ## measure start-up beside kwokctl, the tap, the load generator and the regression gate; saves reports/bench/
