@@ -28,7 +28,7 @@ class Own:
         chosen = {
             "second-scheduler": mine.manifest or (mine.scheduler and not mine.scheduler.startswith("source:")),
             "rebuilt-scheduler": mine.scheduler and mine.scheduler.startswith("source:"),
-            "framework-plugin": mine.plugins,
+            "framework-plugin": mine.plugins or not mine.trace,
             "controller": mine.controller,
         }
         named = tuple(name for name, given in chosen.items() if given)
@@ -51,6 +51,7 @@ class Own:
             ("--scheduler", mine.scheduler),
             ("--plugin", mine.plugins),
             ("--controller", mine.controller),
+            ("--no-trace", not mine.trace),
         ):
             users = USED_BY[option]
             if given and not chosen.intersection(users):
@@ -94,6 +95,7 @@ USED_BY = {
     "--scheduler": ("second-scheduler", "rebuilt-scheduler"),
     "--plugin": ("framework-plugin",),
     "--controller": ("controller",),
+    "--no-trace": ("framework-plugin", "rebuilt-scheduler"),
 }
 
 
@@ -108,13 +110,16 @@ def bring_options(command: Callable[..., Any]) -> Callable[..., Any]:
         scheduler_config: Path | None,
         faults: tuple[str, ...],
         no_tap: bool,
+        no_trace: bool,
         manifest: Path | None,
         scheduler: str | None,
         plugins: tuple[str, ...],
         controller: str | None,
         **others: Any,
     ) -> Any:
-        more = Brought(manifest=manifest, scheduler=scheduler, plugins=plugins, controller=controller)
+        more = Brought(
+            manifest=manifest, scheduler=scheduler, plugins=plugins, controller=controller, trace=not no_trace
+        )
         brought = bring(extenders, entries, scheduler_config, tap=not no_tap, more=more)
         return command(*arguments, own=Own(brought, tuple(map(fault, faults))), **others)
 
@@ -175,4 +180,5 @@ OPTIONS = (
         "--controller", metavar="SUBJECT", help="Scheduler written as a controller: ref:POLICY, cmd:…, go:DIR."
     ),
     click.option("--no-tap", is_flag=True, help="Let the scheduler call the extender directly; nothing is seen."),
+    click.option("--no-trace", is_flag=True, help="Let a built scheduler run without its trace, to compare."),
 )

@@ -15,6 +15,7 @@ from harness.scenario.expectations_extender import Traced
 
 TRACE = "trace.jsonl"
 ARGUMENTS = "plugin-arguments.json"
+NO_TRACE = "no scheduler wrote a trace; framework-plugin and rebuilt-scheduler do, without --no-trace"
 _CALLS_SHOWN_MAX = 100
 _PASSED = ("Success", "Skip")
 
@@ -34,7 +35,7 @@ def traced(expectation: Traced, record: Record, peers: Sequence[Record] = ()) ->
     if expectation.codes:
         expected += "; " + ", ".join(f"{point} {code}" for point, code in expectation.codes.items())
     if not (record.path / TRACE).exists():
-        return Verdict("trace", title, "rejected", expected, "no trace", evidence=("no scheduler wrote a trace",))
+        return Verdict("trace", title, "rejected", expected, "no trace", evidence=(NO_TRACE,))
     pods = existing(
         matching_pods(record, selector=expectation.selector, names=expectation.pods, namespace=expectation.namespace)
     )

@@ -35,6 +35,7 @@ class Brought:
     plugins: tuple[str, ...] = ()
     controller: str | None = None
     tap: bool = True
+    trace: bool = True
 
     def setup(self, variant: str, scenario: Scenario | None, seed: int) -> Setup:
         """Return what a variant is to install for a scenario.
@@ -54,6 +55,7 @@ class Brought:
             # Another seed is another controller: unlike an extender, it is not started anew for every run.
             controller_seed=seed if variant == "controller" else 0,
             tap=self.tap,
+            trace=self.trace,
             seed=seed,
         )
 

@@ -31,6 +31,7 @@ class Setup:
     controller: str | None = None
     controller_seed: int = 0
     tap: bool = True
+    trace: bool = True
     seed: int = field(default=0, compare=False)
     """What random extenders draw with at first; a run with another seed restarts them, which is no other set-up."""
 

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from harness.cluster.base import Cluster, Program
@@ -35,8 +36,8 @@ class FrameworkPluginVariant:
         if not settings.get("profiles"):
             settings["profiles"] = [profile(dict(zip(plugin_names(built), plugins, strict=True)))]
         entries = settings.pop("extenders", None) or []
-        trace = cluster.folder / TRACE
-        program = Program((str(built),), env={VARIABLE: str(trace)})
+        trace = trace_of(cluster, setup)
+        program = traced(built, trace)
         with contextlib.ExitStack() as stack:
             identity = runner.scheduler_kubeconfig
             extenders = stack.enter_context(connected_all(cluster, identity, setup, (), entries))
@@ -50,6 +51,16 @@ class FrameworkPluginVariant:
                 notes=(*notes, *told(extenders)),
                 trace=trace,
             )
+
+
+def trace_of(cluster: Cluster, setup: Setup) -> Path | None:
+    """Return where a built scheduler writes what its plugins do, None if that is not wanted."""
+    return cluster.folder / TRACE if setup.trace else None
+
+
+def traced(built: Path, trace: Path | None) -> Program:
+    """Return a built scheduler that writes its trace there; without a place it writes none."""
+    return Program((str(built),), env={VARIABLE: str(trace)} if trace else {})
 
 
 def profile(plugins: Mapping[str, PluginSpec]) -> dict[str, Any]:

@@ -4,16 +4,15 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from harness.cluster.base import Cluster, Program
+from harness.cluster.base import Cluster
 from harness.cluster.embedded.releases import nearest
 from harness.errors import InputError
 from harness.paths import shipped
 from harness.plugin.build import scheduler_for
-from harness.plugin.trace import VARIABLE
 from harness.variant.base import NOTHING_BROUGHT, Installed, Setup
 from harness.variant.config import proven, render, runs_schedulers, scheduler_names
 from harness.variant.extender import settings_of
-from harness.variant.framework_plugin import TRACE
+from harness.variant.framework_plugin import trace_of, traced
 
 FORM = "source:FOLDER"
 
@@ -31,9 +30,8 @@ class RebuiltSchedulerVariant:
         built = scheduler_for([], nearest(cluster.versions["kubernetes"]), changes=Path(folder))
         settings, notes = settings_of(setup.scheduler_config)
         config = render(runner.scheduler_kubeconfig, settings=settings)
-        trace = cluster.folder / TRACE
-        program = Program((str(built),), env={VARIABLE: str(trace)})
-        with proven(runner, config, "kube-scheduler", program) as scheduler:
+        trace = trace_of(cluster, setup)
+        with proven(runner, config, "kube-scheduler", traced(built, trace)) as scheduler:
             schedulers = dict.fromkeys(scheduler_names(config), scheduler)
             told = (*notes, f"kube-scheduler is built with the changes of {folder}")
             yield Installed(self.name, schedulers, scheduler.config, notes=told, trace=trace)

@@ -14,6 +14,7 @@ FILE = Path("file.yaml")
     [
         (Brought(), ()),
         (Brought(tap=False), ()),
+        (Brought(trace=False), ("framework-plugin",)),
         (Brought(scheduler_config=FILE), ("extender",)),
         (Brought(extenders=bring(["ref:lucky"], []).extenders), ("extender",)),
         (Brought(manifest=FILE), ("second-scheduler",)),
@@ -58,6 +59,7 @@ GIVEN = {
     "--scheduler": Own(Brought(scheduler="cmd:mine"), ()),
     "--plugin": Own(Brought(plugins=("go:p",)), ()),
     "--controller": Own(Brought(controller="ref:random"), ()),
+    "--no-trace": Own(Brought(trace=False), ()),
 }
 
 

@@ -9,7 +9,7 @@ import pytest
 from harness.errors import RecordError
 from harness.expect.base import Verdict
 from harness.expect.judge import judge
-from harness.expect.traced import calls_of, done_by_plugins
+from harness.expect.traced import NO_TRACE, calls_of, done_by_plugins
 from harness.plugin.trace import TraceCall
 from harness.record.model import Record
 from harness.record.read import read
@@ -112,7 +112,7 @@ def test_no_pod_is_no_proof(tmp_path: Path) -> None:
 
 def test_a_run_without_a_trace_is_rejected() -> None:
     verdict = judge(RecordBuilder({"kind": "trace", "points": ["Filter"]}).node("n").pod("a", "n").build())[0]
-    assert (verdict.status, verdict.seen, verdict.evidence) == ("rejected", "no trace", ("no scheduler wrote a trace",))
+    assert (verdict.status, verdict.seen, verdict.evidence) == ("rejected", "no trace", (NO_TRACE,))
 
 
 @pytest.mark.parametrize(

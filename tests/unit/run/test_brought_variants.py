@@ -94,11 +94,13 @@ def test_the_default_variant_gets_nothing_of_it() -> None:
 
 
 def test_options_join_what_else_was_brought() -> None:
-    more = Brought(scheduler="cmd:x", plugins=("go:p",), controller="ref:random")
+    more = Brought(scheduler="cmd:x", plugins=("go:p",), controller="ref:random", trace=False)
     joined = bring(["ref:lucky"], ["weight=2"], tap=False, more=more)
     assert (joined.scheduler, joined.plugins, joined.controller) == ("cmd:x", ("go:p",), "ref:random")
     assert [one.subject for one in joined.extenders] == ["ref:lucky"]
     assert not joined.tap
+    assert not joined.setup("framework-plugin", None, 0).trace
+    assert Brought().setup("framework-plugin", None, 0).trace
     assert more.extenders == ()
 
 

@@ -1,10 +1,11 @@
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from harness.scenario.extenders import PluginSpec
 from harness.variant.config import render, scheduler_names
-from harness.variant.framework_plugin import profile
+from harness.variant.framework_plugin import profile, traced
 from tests.unit.variant.test_extender_variant import KUBECONFIG
 
 
@@ -51,3 +52,8 @@ def test_a_configuration_is_rendered_of_it() -> None:
     config = render(KUBECONFIG, settings={"profiles": [made]})
     assert yaml.safe_load(config)["profiles"] == [made]
     assert scheduler_names(config) == ["default-scheduler"]
+
+
+def test_a_built_scheduler_traces_only_where_it_is_told_to() -> None:
+    assert traced(Path("built"), Path("trace.jsonl")).env == {"HARNESS_TRACE": "trace.jsonl"}
+    assert traced(Path("built"), None).env == {}
