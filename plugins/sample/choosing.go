@@ -80,6 +80,9 @@ func (s *Sample) PreScore(ctx context.Context, _ fwk.CycleState, pod *v1.Pod, no
 
 // Score gives a node with the preferred label the best score and every other the worst.
 func (s *Sample) Score(ctx context.Context, _ fwk.CycleState, pod *v1.Pod, nodeInfo fwk.NodeInfo) (int64, *fwk.Status) {
+	if !s.is("Score") {
+		return 0, nil
+	}
 	score := int64(0)
 	if wanted := ownValue(pod, wish(pod, annotationPrefer, s.arguments.PreferNodesWithLabel)); hasLabel(nodeInfo.Node(), wanted) {
 		score = maxNodeScore
