@@ -202,9 +202,8 @@ def _digest(plugins: Sequence[PluginSource], release: Release, changed: Changed,
         *((f"{module}/{path}", file) for module, files in changed.items() for path, file in sorted(files.items())),
     ]
     for number, plugin in enumerate(plugins):
-        named.append(
-            (f"{number}/{plugin.constructor}/{plugin.folder.relative_to(plugin.root)}", plugin.root / "go.mod")
-        )
+        where = plugin.folder.relative_to(plugin.root)
+        named.append((f"{number}/{plugin.name}/{plugin.constructor}/{where}", plugin.root / "go.mod"))
         for place, root in enumerate((plugin.root, *replaced_folders(plugin))):
             named += [(f"{number}/{place}/{path.relative_to(root)}", path) for path in _files(root)]
     digest = hashlib.sha256(repr((go.version, FLAGS, LINKER_FLAGS, main_source([], []))).encode())

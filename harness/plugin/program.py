@@ -38,7 +38,7 @@ func main() {
 
 def main_source(plugins: Sequence[PluginSource], paths: Sequence[str]) -> str:
     """Return the program that registers the plugins; `paths` are the import paths of their packages."""
-    names = [f"plugin{number}.Name" if one.has_name else json.dumps(one.package) for number, one in enumerate(plugins)]
+    names = [_registered(one.name, number) for number, one in enumerate(plugins)]
     options = [
         f"\t\tapp.WithPlugin({name}, plugin{number}.{one.constructor}),\n"
         for number, (name, one) in enumerate(zip(names, plugins, strict=True))
@@ -48,3 +48,7 @@ def main_source(plugins: Sequence[PluginSource], paths: Sequence[str]) -> str:
         "names": ", ".join(names),
         "options": "".join(options),
     }
+
+
+def _registered(name: str, number: int) -> str:
+    return name if name.startswith('"') else f"plugin{number}.{name}"

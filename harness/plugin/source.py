@@ -1,5 +1,6 @@
 """A plugin that a user brings, read from one line of text and from its Go sources. Builds nothing; see build.py."""
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,7 +16,9 @@ _TARGET = re.compile(r"(?:(?P<package>[\w./-]+)\.)?(?P<constructor>[A-Za-z_]\w*)
 # Enough to find declarations at the top level: comments and texts in backquotes could hold lines that look like one.
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/|`[^`]*`", re.DOTALL)
 _PACKAGE = re.compile(r"^package (\w+)", re.MULTILINE)
-_NAME = re.compile(r"^(?:const|var) Name\b|^(?:const|var) \((?:\n(?:\t[^\n]*)?)*?\n\tName\b", re.MULTILINE)
+_NAME = re.compile(r"^(?:const|var) Name\b|^(?:const|var) \((?:\n(?:[ \t]+[^\n]*)?)*?\n[ \t]+Name\b", re.MULTILINE)
+# What the method tells that the framework asks a plugin for its name with.
+_TOLD = re.compile(r'^func \([^)]*\) Name\(\) string \{\s*return ("[^"\n]*"|\w+)\s*\}', re.MULTILINE)
 _FUNCTION = re.compile(r"^func ([A-Z]\w*)\(", re.MULTILINE)
 
 
@@ -23,15 +26,15 @@ _FUNCTION = re.compile(r"^func ([A-Z]\w*)\(", re.MULTILINE)
 class PluginSource:
     """A Go package with a plugin.
 
-    `folder` holds the package, `module` the go.mod it belongs to, if there is one. `has_name` tells whether the package
-    exports its plugin's name as `Name`; otherwise the plugin is called like the package.
+    `folder` holds the package, `module` the go.mod it belongs to, if there is one. `name` is what configurations call
+    the plugin, in Go: what the package exports, or a text in quotes.
     """
 
     text: str
     folder: Path
     package: str
     constructor: str
-    has_name: bool
+    name: str
     module: Path | None
 
     @property
@@ -91,9 +94,22 @@ def _read(text: str, folder: Path, constructor: str) -> PluginSource:
     if constructor not in functions:
         hint = f"its functions: {listed(functions)}" if functions else "it exports no function"
         raise InputError(f"{text}: package {package} has no function {constructor}; {hint}")
-    has_name = any(_NAME.search(source) for source in sources)
     module = next((one for one in (folder, *folder.parents) if (one / "go.mod").is_file()), None)
-    return PluginSource(text, folder, package, constructor, has_name, module)
+    return PluginSource(text, folder, package, constructor, _name("\n".join(sources), package), module)
+
+
+def _name(source: str, package: str) -> str:
+    """Return the exported `Name`, else what the plugin's own `Name()` tells; the package's name if neither says it."""
+    if _NAME.search(source):
+        return "Name"
+    told = set(_TOLD.findall(source))
+    if len(told) == 1:
+        name = str(told.pop())
+        if name.startswith('"') or name[0].isupper():
+            return name
+        if value := re.search(rf'^(?:const |var |[ \t]+){name}(?: string)?\s*=\s*("[^"\n]*")', source, re.MULTILINE):
+            return value[1]
+    return json.dumps(package)
 
 
 def _package_of(folder: Path) -> str | None:

@@ -112,7 +112,7 @@ class _Run:
                 self._observed_seconds = self._now()
             self._cpu_seconds = cost.since(used_before, cost.cpu_seconds(self._installed))
             self._warnings += keep.metrics(self._writer, "metrics-after.txt", self._installed)
-            keep.trace(self._writer, self._cluster, self._installed, self._began_unix_ns)
+            self._warnings += keep.trace(self._writer, self._cluster, self._installed, self._began_unix_ns)
 
     def _last_panic(self) -> str:
         """Return what a Go program said when it panicked; the end of its log is only the stack."""

@@ -64,14 +64,21 @@ def _in_json(text: str) -> str:
     return orjson.dumps(text).decode()[1:-1]
 
 
-def trace(writer: RecordWriter, cluster: Cluster, installed: Installed, began_unix_ns: int) -> None:
-    """Write what plugins did since the run began, if a scheduler traces it."""
+def trace(writer: RecordWriter, cluster: Cluster, installed: Installed, began_unix_ns: int) -> list[str]:
+    """Write what plugins did since the run began, if that is traced; return a warning for each that did nothing."""
     if installed.trace is None or not installed.trace.exists():
-        return
+        return []
     seen = read_trace(installed.trace, began_unix_ns, unix_ns())
     for call in seen.calls:
         writer.append("trace", {**asdict(call), "pod": told(cluster, call.pod)})
     writer.write_json("plugin-arguments.json", dict(seen.arguments))
+    called = {call.plugin for call in seen.calls}
+    return [
+        f"plugin {name} was never called; it stands at every extension point but QueueSort, and at Bind behind "
+        "DefaultBinder: say otherwise with --scheduler-config"
+        for name in installed.plugins
+        if called and name not in called
+    ]
 
 
 def metrics(writer: RecordWriter, name: str, installed: Installed) -> list[str]:

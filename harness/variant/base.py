@@ -45,7 +45,7 @@ class Installed:
 
     `traffic` has the extenders behind the schedulers. `notes` is what the user should know about the installation.
     `asks_for` is the schedulerName that pods get which do not ask for a scheduler themselves. `trace` is where a
-    scheduler writes what its plugins do.
+    scheduler writes what its plugins do, `plugins` those that were compiled into it.
     """
 
     variant: str
@@ -55,6 +55,7 @@ class Installed:
     notes: tuple[str, ...] = ()
     asks_for: str | None = None
     trace: Path | None = None
+    plugins: tuple[str, ...] = ()
 
 
 def by_process(installed: Installed) -> dict[str, Scheduler]:

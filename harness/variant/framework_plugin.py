@@ -50,6 +50,7 @@ class FrameworkPluginVariant:
                 traffic=Traffic(extenders) if extenders else None,
                 notes=(*notes, *told(extenders)),
                 trace=trace,
+                plugins=tuple(plugin_names(built)),
             )
 
 

@@ -13,7 +13,7 @@ def test_a_folder_is_a_plugin(tmp_path: Path) -> None:
     found = PluginSource.parse(f"go:{folder}")
     assert (found.folder, found.package, found.constructor, found.module) == (folder, "colors", "New", None)
     assert found.root == folder
-    assert found.has_name
+    assert found.name == "Name"
 
 
 @pytest.mark.parametrize("target", ["Other", "colors.Other"])
@@ -32,19 +32,25 @@ def test_a_package_below_belongs_to_the_module_above(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("declared", "has_name"),
+    ("declared", "name"),
     [
-        ('const Name = "Colors"', True),
-        ('var Name string = "Colors"', True),
-        ('const (\n\tother = 1\n\n\t// Name of it.\n\tName = "Colors"\n)', True),
-        ("const NameLength = 3", False),
-        ('// const Name = "Colors"', False),
-        ('func f() {\n\tconst Name = "x"\n}', False),
-        ("const (\n\tother = 1\n)\n\ntype T struct {\n\tName string\n}", False),
+        ('const Name = "Colors"', "Name"),
+        ('var Name string = "Colors"', "Name"),
+        ('const (\n\tother = 1\n\n\t// Name of it.\n\tName = "Colors"\n)', "Name"),
+        ('const (\n    other = 1\n    Name = "Colors"\n)', "Name"),
+        ("const NameLength = 3", '"colors"'),
+        ('// const Name = "Colors"', '"colors"'),
+        ('func f() {\n\tconst Name = "x"\n}', '"colors"'),
+        ("const (\n\tother = 1\n)\n\ntype T struct {\n\tName string\n}", '"colors"'),
+        ('func (p *P) Name() string { return "Painter" }', '"Painter"'),
+        ('const PluginName = "Painter"\n\nfunc (*P) Name() string {\n\treturn PluginName\n}', "PluginName"),
+        ('const painter = "Painter"\n\nfunc (p P) Name() string {\n\treturn painter\n}', '"Painter"'),
+        ("func (p P) Name() string {\n\treturn p.name()\n}", '"colors"'),
+        ('func (p P) Name() string { return "A" }\nfunc (q Q) Name() string { return "B" }', '"colors"'),
     ],
 )
-def test_the_name_is_the_exported_one(tmp_path: Path, declared: str, *, has_name: bool) -> None:
-    assert PluginSource.parse(f"go:{plugin(tmp_path, declared)}").has_name is has_name
+def test_the_name_is_the_exported_one_or_what_the_plugin_tells(tmp_path: Path, declared: str, name: str) -> None:
+    assert PluginSource.parse(f"go:{plugin(tmp_path, declared)}").name == name
 
 
 @pytest.mark.parametrize(
