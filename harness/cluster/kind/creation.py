@@ -3,7 +3,7 @@
 import contextlib
 import shlex
 import subprocess  # noqa: TID251 - pytest-kind raises its errors
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ SHOWN_LINES = 30
 SETTLE_SECONDS = 0.5
 MAKERS_SECONDS = 30.0
 LISTED_SECONDS, LISTED_POLL_SECONDS = 30.0, 0.2
-REMOVAL_TRIES, REMOVAL_SECONDS = 3, 2.0
+REMOVAL_SECONDS, REMOVAL_POLL_SECONDS = 120.0, 1.0
 
 
 class Creation:
@@ -157,22 +157,27 @@ def delete(name: str) -> bool:
     removed = False
     # Twice: a container whose maker was ended in the middle comes a moment after.
     for _ in range(2):
-        if left := _listed(name):
-            _remove(left)
+        if _listed(name):
+            _remove(name)
             removed = True
             SYSTEM.pause(SETTLE_SECONDS)
     return removed
 
 
-def _remove(containers: Sequence[str]) -> None:
-    for tries_left in reversed(range(REMOVAL_TRIES)):
+def _remove(name: str) -> None:
+    """Return when no container of a cluster is listed any more.
+
+    Docker gives up on one whose processes take long to end, as they do on a busy machine, and then refuses at once to
+    remove it again, because it is at it. So what it says counts only when time is up.
+    """
+    end = SYSTEM.now() + REMOVAL_SECONDS
+    while left := _listed(name):
         try:
-            docker("rm", "--force", "--volumes", *containers)
+            docker("rm", "--force", "--volumes", *left)
         except CommandError:
-            # Docker gives up on a container whose processes take long to end, as they do on a busy machine.
-            if not tries_left:
+            if SYSTEM.now() >= end:
                 raise
-            SYSTEM.pause(REMOVAL_SECONDS)
+            SYSTEM.pause(REMOVAL_POLL_SECONDS)
         else:
             return
 

@@ -250,10 +250,22 @@ def test_what_is_left_of_a_cluster_is_deleted_by_its_label(world: World) -> None
     assert all("--filter=label=io.x-k8s.kind.cluster=h" in call and "--all" in call for call in asked)
 
 
-def test_a_container_that_will_not_go_is_asked_again_and_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_container_that_docker_takes_long_to_remove_is_waited_for(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(creation, "REMOVAL_POLL_SECONDS", 0.0)
+    tries, listed = tmp_path / "tries", tmp_path / "engine" / "containers"
+    refuse = "echo removal of container h is already in progress >&2; exit 1"
+    # Docker refuses every try, and it is gone after the sixth all the same.
+    world.engine.put_docker({"rm*": f"echo x >>{tries}; [ $(wc -l <{tries}) -gt 5 ] && true >{listed}; {refuse}"})
+    world.engine.add_stranger("h")
+    assert delete("h") is True
+    assert len(world.removed()) == 6
+
+
+def test_a_container_that_will_not_go_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(creation, "REMOVAL_SECONDS", 0.0)
     world.engine.put_docker({"rm*": "echo device or resource busy >&2; exit 1"})
     world.engine.add_stranger("h")
     with pytest.raises(CommandError, match="device or resource busy"):
         delete("h")
-    assert len(world.removed()) == 3
