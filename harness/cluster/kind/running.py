@@ -14,7 +14,7 @@ from harness.process import tail
 from harness.streaming import Stream
 from harness.tunnel import Server, TunnelPages
 
-READY_SECONDS = 90.0
+READY_SECONDS = 300.0
 RETRY_SECONDS = 0.5
 _CPU_SECONDS = re.compile(r"^process_cpu_seconds_total (\S+)$", re.MULTILINE)
 

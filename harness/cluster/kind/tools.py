@@ -16,6 +16,8 @@ VERSION = "v0.33.0"
 MODULE = f"sigs.k8s.io/kind@{VERSION}"
 NEEDS_GO = "1.25"
 IMAGE_VARIABLE = "KIND_NODE_IMAGE"
+# Who refuses says so at once; who is busy is given time.
+CONNECT_SECONDS = 30
 NEXT_MOVE = 'start Docker, or run on the embedded cluster ("--cluster embedded"), which needs none'
 
 
@@ -118,8 +120,8 @@ def address_of(container: str) -> str:
 def cannot_connect(container: str, address: str, port: int) -> str | None:
     """Say why a container cannot connect to an address, None if it can."""
     try:
-        docker("exec", container, "timeout", "5", "bash", "-c", f"exec 3<>/dev/tcp/{address}/{port}")
+        docker("exec", container, "timeout", str(CONNECT_SECONDS), "bash", "-c", f"exec 3<>/dev/tcp/{address}/{port}")
     except CommandError as error:
         said = error.output.strip().splitlines()
-        return said[-1] if said else f"no answer within 5 s (exit code {error.command_exit_code})"
+        return said[-1] if said else f"no answer within {CONNECT_SECONDS} s (exit code {error.command_exit_code})"
     return None
