@@ -37,6 +37,8 @@ class Creation:
         self.name = name
         self.program = program
         self.kubeconfig = kubeconfig
+        self.is_spoilt = False
+        """Whether it is to be deleted even if it was to be kept."""
         self._folder = folder
         self._image = image
         self._log = folder / "kind.log"
@@ -63,7 +65,7 @@ class Creation:
             made = True
             yield
         finally:
-            if keep and made:
+            if keep and made and not self.is_spoilt:
                 progress.note(f"kind cluster {self.name} is kept; KUBECONFIG={self.kubeconfig}")
             else:
                 with undisturbed():
