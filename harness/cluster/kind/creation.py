@@ -1,6 +1,7 @@
 """One kind cluster, created and deleted through pytest-kind."""
 
 import contextlib
+import re
 import shlex
 import subprocess  # noqa: TID251 - pytest-kind raises its errors
 from collections.abc import Iterator
@@ -13,12 +14,14 @@ import tenacity
 from harness import progress
 from harness.clock import SYSTEM
 from harness.cluster.kind.config import MOUNT
-from harness.cluster.kind.tools import docker
+from harness.cluster.kind.tools import IMAGE_VARIABLE, docker, missing
 from harness.errors import ClusterError, CommandError, InputError
 from harness.kube import Kube
 from harness.process import ends_with_us, run, tail, undisturbed
+from harness.record import pulling
 
 LABEL = "io.x-k8s.kind.cluster"
+_PULLED = re.compile(r'failed to pull image \\?"(?P<image>[^"\\]+)')
 SHOWN_LINES = 30
 SETTLE_SECONDS = 0.5
 MAKERS_SECONDS = 30.0
@@ -116,9 +119,19 @@ class Creation:
             action()
         except subprocess.CalledProcessError as error:
             said = tail(self._log, SHOWN_LINES)
-            raise CommandError(["kind", what, f"--name={self.name}"], error.returncode, said) from error
+            command = ["kind", what, f"--name={self.name}"]
+            raise CommandError(command, error.returncode, f"{said}\n{_missing_image(said)}") from error
         except OSError as error:
             raise ClusterError(f"kind {what}: {error}") from error
+
+
+def _missing_image(said: str) -> str:
+    """Say which image did not come, from where, and the ways out, if that is what kind complains about."""
+    found = _PULLED.search(said)
+    trouble = pulling.trouble(f"ErrImagePull: {said[found.end() :]}", found["image"]) if found else None
+    if trouble is None:
+        return ""
+    return missing(trouble, f"another node image, which this machine has: --kind-image or {IMAGE_VARIABLE}")
 
 
 def shared_folder(name: str) -> Path | None:

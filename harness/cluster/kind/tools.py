@@ -11,6 +11,7 @@ from harness.cluster.base import KindSpec
 from harness.errors import BuildError, ClusterError, CommandError, InputError, MissingToolError
 from harness.paths import cache_folder
 from harness.process import run
+from harness.record.pulling import PullTrouble
 
 VERSION = "v0.33.0"
 MODULE = f"sigs.k8s.io/kind@{VERSION}"
@@ -88,6 +89,17 @@ def _build(draft: Path) -> None:
 def node_image(spec: KindSpec) -> str | None:
     """Return the image of the nodes; None leaves the choice to kind, which then has to pull its own."""
     return spec.image or os.environ.get(IMAGE_VARIABLE) or None
+
+
+def missing(image: PullTrouble, last: str) -> str:
+    """Say which image this machine's container engine does not have, from where, why, and the ways out."""
+    host, path = image.registry, image.image.rpartition(f"{image.registry}/")[2]
+    ways = (
+        f"preload it: docker pull {image.image} or docker load --input FILE, of what docker save wrote elsewhere",
+        f"a mirror of {host}: docker pull MIRROR/{path}, then docker tag it {image.image}",
+        last,
+    )
+    return f"{image.what()}. Ways out: {'; '.join(ways)}"
 
 
 def own_address() -> str:
