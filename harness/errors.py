@@ -10,7 +10,8 @@
     ├── CommandError             a command failed; carries its arguments and output
     ├── ClusterError             a cluster did not start, or lost a part
     │   ├── SchedulerDied        what it lost is a scheduler under test: a run makes a verdict of it
-    │   └── NodeDied             what it lost is a node: a run makes a verdict of it
+    │   ├── NodeDied             what it lost is a node: a run makes a verdict of it
+    │   └── NoSuchPage           a scheduler's server has no such page, or it has no server: asking again is no use
     ├── ApiError                 the API server refused a request
     ├── VariantError             a scheduler variant could not be proven active
     └── RunError                 a run was cut short
@@ -80,6 +81,10 @@ class SchedulerDied(ClusterError):  # noqa: N818 - what happened, not what went 
 
 class NodeDied(ClusterError):  # noqa: N818 - see above
     """A node ended by itself, not because a step removed it; the control plane runs."""
+
+
+class NoSuchPage(ClusterError):  # noqa: N818 - see above
+    """A scheduler does not have the page, today or tomorrow; one that only did not answer may do so the next time."""
 
 
 class ApiError(HarnessError):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.clock import WaitTimeoutError, wait_until
-from harness.errors import ApiError, ClusterError
+from harness.errors import ApiError, ClusterError, NoSuchPage
 from harness.kube import Kube
 
 OK, NOT_FOUND = 200, 404
@@ -43,11 +43,13 @@ class TunnelPages:
         """Return a page.
 
         Raises:
-            ClusterError: the server does not answer, or not with 200.
+            NoSuchPage: the server knows of none.
+            ClusterError: it does not answer, or not with 200.
         """
         status, text = self._ask(path)
         if status != OK:
-            raise ClusterError(f"{self._where(path)}: {status} {text.strip()[-300:]}")
+            kind = NoSuchPage if status == NOT_FOUND else ClusterError
+            raise kind(f"{self._where(path)}: {status} {text.strip()[-300:]}")
         return text
 
     def is_ready(self) -> bool:

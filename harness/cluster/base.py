@@ -158,7 +158,12 @@ class Scheduler(Protocol):
         ...
 
     def page(self, path: str) -> str:
-        """Return a page of its own server: /healthz, /metrics, /configz."""
+        """Return a page of its own server: /healthz, /metrics, /configz.
+
+        Raises:
+            NoSuchPage: it has no such page and never will; where that cannot be told, ClusterError.
+            ClusterError: it does not answer now.
+        """
         ...
 
 
@@ -213,6 +218,21 @@ class HasScheduler(Protocol):
     def own_scheduler(self) -> Scheduler:
         """Return it, as far as it can be seen from here."""
         ...
+
+
+@runtime_checkable
+class NeedsPatience(Protocol):
+    """**Protocol**: a cluster whose pods really start: what takes a moment where they are played may take minutes."""
+
+    @property
+    def patience(self) -> float:
+        """Return what the deadlines of a scenario are multiplied by."""
+        ...
+
+
+def patience(cluster: Cluster) -> float:
+    """Return what the deadlines of a scenario are multiplied by on a cluster."""
+    return cluster.patience if isinstance(cluster, NeedsPatience) else 1.0
 
 
 @runtime_checkable

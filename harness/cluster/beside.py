@@ -8,7 +8,7 @@ from pathlib import Path
 from harness import ports
 from harness.certificates import Authority, Identity
 from harness.cluster.base import Program
-from harness.cluster.embedded.loopback import LoopbackPages, Pages, PlainPages
+from harness.cluster.embedded.loopback import LoopbackPages, NoPages, Pages, PlainPages
 from harness.cluster.embedded.supervisor import SCHEDULER, START_TIMEOUT_SECONDS, Supervisor
 from harness.errors import VariantError
 from harness.process import Child, family_cpu_seconds
@@ -93,7 +93,7 @@ class Beside:
     def _pages(self, program: Program | None, port: int) -> Pages:
         if program is None or program.serves == "https":
             return LoopbackPages(port, self.authority.certificate, self.reader)
-        return PlainPages(port)
+        return NoPages(port) if program.serves == "nothing" else PlainPages(port)
 
     def _await_health(self, name: str, program: Program | None, port: int, pages: Pages) -> None:
         serves = program.serves if program else "https"

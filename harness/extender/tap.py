@@ -30,8 +30,8 @@ PROGRAM = "tap"
 CALLS = "calls.jsonl"
 BODIES = "bodies.zst"
 FLAGS = ("-trimpath", "-ldflags=-s -w")
-START_SECONDS = 10.0
-ORDER_SECONDS = 10.0
+START_SECONDS = 60.0
+ORDER_SECONDS = 60.0
 # The system allows about a hundred characters in the path of a socket.
 SOCKET_PATH_CHARACTERS = 100
 

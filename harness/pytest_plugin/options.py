@@ -5,9 +5,11 @@ everywhere in the harness, and what is asked of a kind or existing cluster as py
 """
 
 import pytest
+from _pytest.mark.expression import Expression
 
 from harness.pytest_plugin.reporting import gather_records
 
+EMBEDDED, KIND = "embedded", "kind"
 MARKERS = {
     "scenarios(path): the folder or file whose scenarios a test runs; the test's own folder unless told",
     "slow: takes long, left out unless asked for",
@@ -29,7 +31,9 @@ MARKERS = {
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options."""
     group = parser.getgroup("scheduler harness")
-    group.addoption("--sched-cluster", default="embedded", help="Cluster provider (default: %(default)s).")
+    group.addoption(
+        "--sched-cluster", default=None, help=f"Cluster provider (default: {EMBEDDED}; {KIND} where -m asks for it)."
+    )
     group.addoption("--sched-kubernetes", default=None, metavar="VERSION", help="Kubernetes minor, such as 1.36.")
     group.addoption("--sched-fresh", action="store_true", help="A new cluster for every test.")
     group.addoption("--sched-workers", type=int, default=None, metavar="COUNT", help="kind: how many nodes.")
@@ -69,10 +73,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the markers, and what writes a report."""
+    """Choose the provider, and register the markers and what writes a report."""
+    if config.option.sched_cluster is None:
+        config.option.sched_cluster = KIND if _asks_for_kind(str(config.getoption("-m", default=""))) else EMBEDDED
     gather_records(config)
     for marker in sorted(MARKERS):
         config.addinivalue_line("markers", marker)
+
+
+def _asks_for_kind(expression: str) -> bool:
+    """Tell whether -m wants tests for being marked kind: those of another provider would all be skipped."""
+    if KIND not in expression:
+        return False
+    try:
+        compiled = Expression.compile(expression)
+        return compiled.evaluate(lambda name, **_: name == KIND) and not compiled.evaluate(lambda *_, **__: False)
+    except SyntaxError:
+        # pytest itself tells what is wrong with it.
+        return False
 
 
 def wants_slow(config: pytest.Config) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.clock import SYSTEM, WaitTimeoutError, unix_ns, wait_until
-from harness.cluster.base import Borrowed, Cluster, PlaysNodes, told
+from harness.cluster.base import Borrowed, Cluster, HasScheduler, PlaysNodes, Scheduler, told
 from harness.errors import ApiError, HarnessError, NodeDied, RunError, SchedulerDied, StepError
 from harness.extender.cassette.command import without_logins
 from harness.observe.watching import Observation, observing
@@ -174,7 +174,7 @@ class _Run:
 
         settler = Settler(
             observation.live,
-            list(self._installed.schedulers.values()),
+            self._asked(),
             check,
             busy=traffic.busy if traffic else list,
         )
@@ -200,6 +200,11 @@ class _Run:
         while (left := end - SYSTEM.now()) > 0:
             check()
             observation.live.wait_for_change(min(left, CHECK_SECONDS))
+
+    def _asked(self) -> list[Scheduler]:
+        """Return the schedulers that can be asked for their queues: one that a cluster runs itself has no page here."""
+        own = self._cluster.own_scheduler if isinstance(self._cluster, HasScheduler) else None
+        return [scheduler for scheduler in self._installed.schedulers.values() if scheduler is not own]
 
     def _blame_a_dead_part(self) -> None:
         """Raise for the part that died, if one did: that tells more than which watch broke with it."""

@@ -31,7 +31,7 @@ def _(step: faults.StartExtender, stage: Stage) -> Detail:
 @carry_out.register
 def _(step: steps.Await, stage: Stage) -> Detail:
     until = _calls_missing(step, stage) if step.calls is not None else _pods_missing(step)
-    settled = stage.settle(step.timeout_seconds or stage.scenario.timeout_seconds, until)
+    settled = stage.settle(stage.deadline_seconds(step.timeout_seconds), until)
     return {"seconds": settled.seconds, "moving": list(settled.moving)}
 
 

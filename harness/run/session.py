@@ -11,13 +11,16 @@ from harness import progress
 from harness.clock import SYSTEM
 from harness.cluster.base import Cluster, ClusterSpec
 from harness.cluster.registry import provider
-from harness.errors import ClusterError, InputError
+from harness.errors import ApiError, ClusterError, CommandError, HarnessError, InputError
 from harness.extender.spool import recover_all
 from harness.run.brought import NOTHING, Brought
 from harness.run.execute import Report, RunRequest, execute
 from harness.scenario.model import Scenario
 from harness.variant.base import NOTHING_BROUGHT, Installed, Setup
 from harness.variant.registry import variant
+
+# What a cluster that lost a part answers with: its own check, its API server, or a command inside of it.
+BROKEN = (ClusterError, CommandError, ApiError)
 
 
 @dataclass
@@ -33,6 +36,7 @@ class Session:
     _installed: Installed | None = None
     _setup: Setup = NOTHING_BROUGHT
     _dirty: bool = False
+    _failure: HarnessError | None = None
     _cluster_stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
     _variant_stack: contextlib.ExitStack = field(default_factory=contextlib.ExitStack)
 
@@ -48,9 +52,19 @@ class Session:
 
     @property
     def cluster(self) -> Cluster:
-        """Return the cluster, brought up when first asked for."""
+        """Return the cluster, brought up when first asked for.
+
+        Raises:
+            HarnessError: there is none; it is not tried again for everybody who asks, for that may take minutes.
+        """
+        if self._failure is not None:
+            raise self._failure.with_traceback(None)
         if self._cluster is None:
-            self._cluster = self._cluster_stack.enter_context(provider(self.provider).cluster(self.spec))
+            try:
+                self._cluster = self._cluster_stack.enter_context(provider(self.provider).cluster(self.spec))
+            except HarnessError as error:
+                self._failure = error
+                raise
         return self._cluster
 
     def install(self, name: str, scenario: Scenario | None = None, seed: int = 0) -> Installed:
@@ -82,14 +96,14 @@ class Session:
 
     def empty(self) -> None:
         """Leave the cluster as it was when new, or leave it for a new one where that was chosen."""
-        if self.spec.fresh:
+        if self.spec.fresh and self._dirty:
             self._end_cluster()
         self._leave_broken_cluster()
         if self._dirty:
             try:
                 self.cluster.reset()
                 self._dirty = False
-            except ClusterError as error:
+            except BROKEN as error:
                 progress.note(f"the cluster could not be emptied and is replaced by a new one: {error}")
                 self._end_cluster()
 
@@ -120,7 +134,7 @@ class Session:
             return
         try:
             self._cluster.check()
-        except ClusterError:
+        except BROKEN:
             self._end_cluster()
 
     def _end_cluster(self) -> None:

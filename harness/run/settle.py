@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from harness.clock import SYSTEM, Clock
 from harness.cluster.base import Scheduler
-from harness.errors import ClusterError
+from harness.errors import ClusterError, NoSuchPage
 from harness.observe.live import Live
 from harness.observe.metrics import queue_depth
 
@@ -15,6 +15,8 @@ QUIET_SECONDS = 0.2
 LONG_QUIET_SECONDS = 0.6
 CHECK_SECONDS = 0.25
 QUEUE_POLL_SECONDS = 0.05
+# A busy machine lets an answer time out; nobody who lives is silent for so long.
+SILENT_SECONDS = 30.0
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,14 @@ class Settled:
 
     seconds: float
     moving: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Queues:
+    """What schedulers hold, in words; `silent` when one of them was asked and did not answer."""
+
+    told: list[str]
+    silent: bool
 
 
 Until = Callable[[Live], str | None]
@@ -47,6 +57,7 @@ class Settler:
             ClusterError: a part of the cluster died meanwhile.
         """
         start = self.clock.now()
+        silent_since: float | None = None
         self.live.touch()
         while True:
             self.check()
@@ -54,16 +65,19 @@ class Settler:
             restless_seconds = self._quiet_needed() - self.live.quiet_seconds()
             if waited >= timeout_seconds:
                 stir = ["objects keep changing, though none has far to go"] if restless_seconds > 0 else []
-                return Settled(waited, tuple(self.live.movements() or self._queued() or stir))
+                return Settled(waited, tuple(self.live.movements() or self._queues().told or stir))
             left = timeout_seconds - waited
-            if self.live.moves():
-                self.live.wait_for_change(min(CHECK_SECONDS, left))
-            elif restless_seconds > 0:
-                self.live.wait_for_change(min(restless_seconds, left))
-            elif self._queued():
-                self.live.wait_for_change(min(QUEUE_POLL_SECONDS, left))
-            else:
-                return Settled(waited)
+            if self.live.moves() or restless_seconds > 0:
+                self.live.wait_for_change(min(CHECK_SECONDS if self.live.moves() else restless_seconds, left))
+                silent_since = None
+                continue
+            asked_at = self.clock.now()
+            queues = self._queues()
+            silent_since = (silent_since or asked_at) if queues.silent else None
+            gives_up = silent_since is not None and self.clock.now() - silent_since >= SILENT_SECONDS
+            if not queues.told or gives_up:
+                return Settled(waited, tuple(queues.told))
+            self.live.wait_for_change(min(CHECK_SECONDS if queues.silent else QUEUE_POLL_SECONDS, left))
 
     def wait(self, timeout_seconds: float, until: Until) -> Settled:
         """Return when `until` has nothing left to say, or at the deadline with what it says.
@@ -83,19 +97,24 @@ class Settler:
     def _quiet_needed(self) -> float:
         return LONG_QUIET_SECONDS if self.live.may_stir() else QUIET_SECONDS
 
-    def _queued(self) -> list[str]:
-        """Return, in words, the pods that a scheduler tries now or will try again by itself."""
-        queued = self.busy()
+    def _queues(self) -> "_Queues":
+        """Return, in words, the pods that a scheduler tries now or will try again by itself, and who does not tell."""
+        queued, silent = self.busy(), False
         errors = self.live.refused_with_error()
         for scheduler in self.schedulers:
             try:
                 depth = queue_depth(scheduler.page("/metrics"))
-            except ClusterError:
-                # A scheduler that is gone retries nothing; its end is reported by the cluster's own check.
+            except NoSuchPage:
+                continue
+            except ClusterError as error:
+                # One that is gone is reported by the check. An answer that only did not come says nothing about pods.
+                self.check()
+                queued.append(f"a scheduler does not tell its queues: {error}")
+                silent = True
                 continue
             # A pod that the scheduler failed on is retried for ever: its condition is as definite as it gets.
             if depth.active or depth.backoff > errors:
                 queued.append(
                     f"a scheduler holds {depth.active} pods to be tried and {depth.backoff} to be tried again"
                 )
-        return queued
+        return _Queues(queued, silent)

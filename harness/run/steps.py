@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from harness.clock import WaitTimeoutError, wait_until
-from harness.cluster.base import PAUSE_IMAGE, Cluster, PlaysNodes
+from harness.cluster.base import PAUSE_IMAGE, Cluster, PlaysNodes, patience
 from harness.errors import ApiError, StepError
 from harness.extender.traffic import Traffic
 from harness.kube import CONFLICT, NOT_FOUND, Kube, Object
@@ -52,6 +52,10 @@ class Stage:
     def kube(self) -> Kube:
         """Return the connection to the API server."""
         return self.cluster.kube
+
+    def deadline_seconds(self, own: float | None = None) -> float:
+        """Return how long to wait: as the step says, else the scenario, and longer where pods really start."""
+        return (own or self.scenario.timeout_seconds) * patience(self.cluster)
 
 
 @functools.singledispatch
@@ -169,7 +173,7 @@ def _(step: steps.Churn, stage: Stage) -> Detail:
             )
         chosen = stage.random.sample(pods, step.count)
         _in_parallel(lambda pod: stage.kube.delete(_pod_path(pod)), chosen)
-        settled = stage.settle(stage.scenario.timeout_seconds)
+        settled = stage.settle(stage.deadline_seconds())
         rounds.append({"deleted": [pod["name"] for pod in chosen], "seconds": settled.seconds})
         if settled.moving:
             return {"rounds": rounds, "moving": list(settled.moving)}
@@ -178,7 +182,7 @@ def _(step: steps.Churn, stage: Stage) -> Detail:
 
 @carry_out.register
 def _(step: steps.Settle, stage: Stage) -> Detail:
-    settled = stage.settle(step.timeout_seconds or stage.scenario.timeout_seconds)
+    settled = stage.settle(stage.deadline_seconds(step.timeout_seconds))
     return {"seconds": settled.seconds, "moving": list(settled.moving)}
 
 
@@ -196,7 +200,7 @@ def _await_use(made: Object, stage: Stage) -> None:
 
     what = f"{made['kind']} {made['metadata']['name']} being usable"
     try:
-        wait_until(usable, what=what, timeout_seconds=stage.scenario.timeout_seconds)
+        wait_until(usable, what=what, timeout_seconds=stage.deadline_seconds())
     except WaitTimeoutError as error:
         raise StepError(str(error)) from error
 

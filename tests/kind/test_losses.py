@@ -5,8 +5,7 @@ import os
 import signal
 import sys
 import tempfile
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
 import pytest
@@ -24,7 +23,7 @@ from harness.scenario.load import load
 from tests.processes import await_gone
 
 HARNESS = [sys.executable, "-m", "harness.cli.main"]
-CREATE_SECONDS = 300.0
+CREATE_SECONDS = 600.0
 QUICK = """\
 name: quick
 summary: One pod runs on one node.
@@ -81,10 +80,21 @@ def start_run(scenario: str, folder: Path) -> Child:
     return spawn("harness", command, log=folder / f"{scenario}.log", cwd=folder)
 
 
-def nodes_of(state: Path) -> list[str]:
-    """Return the containers of the clusters that a state folder knows."""
-    names = [path.name for path in (state / "clusters").iterdir()] if (state / "clusters").exists() else []
-    return [one for name in names for one in docker("ps", "-aq", f"--filter=label={LABEL}=harness-{name}").split()]
+def clusters_of(state: Path) -> list[str]:
+    """Return the names of the kind clusters that a state folder knows: it forgets them before Docker does."""
+    there = state / "clusters"
+    return [f"harness-{path.name}" for path in there.iterdir()] if there.exists() else []
+
+
+def nodes_of(clusters: Iterable[str]) -> list[str]:
+    """Return the containers that Docker has of clusters, running or not."""
+    return [one for name in clusters for one in docker("ps", "-aq", f"--filter=label={LABEL}={name}").split()]
+
+
+def created(state: Path) -> list[str]:
+    """Return the names of the clusters that are being created, as soon as there is a container of one."""
+    await_(lambda: nodes_of(clusters_of(state)), "a container of a cluster that is being created")
+    return clusters_of(state)
 
 
 def await_(met: Callable[[], object], what: str) -> None:
@@ -101,54 +111,53 @@ def test_killed_at_any_moment_the_next_run_cleans_up_and_works(
     state: Path, tmp_path: Path, started: Callable[[str], Child]
 ) -> None:
     creating = started("quick")
-    await_(lambda: nodes_of(state), "a container of a cluster that is being created")
+    first = created(state)
     killed(creating)
-    left = nodes_of(state)
 
     running = started("lasting")
     await_(lambda: list(tmp_path.glob("runs/*/pods.jsonl")), "a run that goes on")
-    assert not set(docker("ps", "-aq").split()) & set(left)
-    left = nodes_of(state)
+    assert nodes_of(first) == []
+    second = clusters_of(state)
     killed(running)
-    assert set(docker("ps", "-aq").split()) >= set(left)
+    assert nodes_of(second)
 
     whole = started("quick")
+    await_(lambda: set(clusters_of(state)) - set(second) or whole.ended.is_set(), "a cluster of its own")
+    third = [name for name in clusters_of(state) if name not in second]
     await_(lambda: "PASS" in whole.log.read_text() or whole.ended.is_set(), "a verdict")
     # It deletes its cluster now.
     killed(whole)
     assert "PASS" in whole.log.read_text()
-    told = process.run([*HARNESS, "clean"])
-    assert "harness-" in told or nodes_of(state) == []
-    assert nodes_of(state) == []
+    assert third
+    assert nodes_of(second) == []
+    process.run([*HARNESS, "clean"])
+    assert nodes_of(third) == []
+    assert clusters_of(state) == []
     assert "nothing was left behind" in process.run([*HARNESS, "clean"])
 
 
 def test_ctrl_c_leaves_no_cluster(state: Path, started: Callable[[str], Child]) -> None:
     creating = started("quick")
-    await_(lambda: nodes_of(state), "a container of a cluster that is being created")
-    containers = nodes_of(state)
+    clusters = created(state)
     os.kill(creating.pid, signal.SIGINT)
     await_gone([creating.pid], CREATE_SECONDS)
-    assert not set(docker("ps", "-aq").split()) & set(containers)
-    assert nodes_of(state) == []
+    assert nodes_of(clusters) == []
+    assert clusters_of(state) == []
 
 
 def test_a_node_that_stops_mid_run_is_a_verdict_with_the_reason(sched_session: Session, tmp_path: Path) -> None:
     (tmp_path / "lasting.yaml").write_text(LASTING)
-    cluster = sched_session.cluster
-    assert isinstance(cluster, ClusterOnKind)
-    sched_session.empty()
-    sched_session.install("default")
 
-    def stop() -> None:
-        wait_until(lambda: cluster.kube.items("/api/v1/namespaces/default/pods"), what="a pod", timeout_seconds=60)
-        (container,) = [one for one, node in cluster.containers().items() if node == "node-1"]
-        docker("stop", "--time", "0", container)
+    def stop(told: str) -> None:
+        # The pods are created and the nodes are there: nothing is waited for that could be late.
+        if "settle" in told:
+            cluster = sched_session.cluster
+            assert isinstance(cluster, ClusterOnKind)
+            (container,) = [one for one, node in cluster.containers().items() if node == "node-1"]
+            docker("stop", "--time", "0", container)
 
-    stopper = threading.Thread(target=stop)
-    stopper.start()
-    record = read(sched_session.run(load(tmp_path / "lasting.yaml").at(None), "default"))
-    stopper.join()
+    scenario = load(tmp_path / "lasting.yaml").at(None)
+    record = read(sched_session.run(scenario, "default", report=stop))
     (death,) = [verdict for verdict in judge(record) if verdict.kind == "nodesAlive"]
     assert not death.ok
     assert "node-1" in death.sentence()

@@ -69,6 +69,37 @@ def test_where_docker_answers_nothing_is_skipped(run_pytest: RunPytest, folder: 
     run_pytest().assert_outcomes(passed=2)
 
 
+@pytest.mark.parametrize(
+    ("expression", "chosen"),
+    [
+        ("kind", True),
+        ("kind and not slow", True),
+        ("default or kind", True),
+        ("not kind", False),
+        ("not (kind or slow)", False),
+        ("default", False),
+        ("not slow", False),
+    ],
+)
+def test_who_asks_for_tests_of_kind_gets_them_on_kind(
+    collect: Collect, folder: Path, expression: str, chosen: bool
+) -> None:
+    write(folder, "here", more="clusters: [embedded]\n")
+    write(folder, "there", more="clusters: [kind]\n")
+    assert collect("-m", expression) == [f"{'there' if chosen else 'here'}/default-default"]
+
+
+@pytest.mark.usefixtures("without_docker")
+def test_asked_for_by_marker_alone_they_fail_where_kind_is_required(
+    pytester: pytest.Pytester, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(folder, "one")
+    monkeypatch.setenv("HARNESS_REQUIRE_KIND", "1")
+    result = pytester.runpytest_subprocess("-m", "kind", "--sched-variant", "default", "-p", "no:xdist", timeout=300)
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*kind is required here (HARNESS_REQUIRE_KIND): docker is not installed*"])
+
+
 def test_what_is_not_declared_for_a_provider_is_no_test_there(collect: Collect, folder: Path) -> None:
     write(folder, "anywhere")
     write(folder, "here", more="clusters: [embedded]\n")

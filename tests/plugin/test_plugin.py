@@ -44,7 +44,7 @@ def test_tests_are_selected_by_id_size_variant_and_marker(collect: Collect, fold
     assert collect("--sched-size", "small") == ["two/small-default"]
     assert collect("-m", "default") == ["one/default-default", "two/small-default", "two/large-default"]
     assert collect("-m", "embedded") == collect("-m", "default")
-    assert collect("-m", "kind") == []
+    assert collect("-m", "kind", "--sched-cluster", "embedded") == []
     assert collect("-m", "extender") == []
     extended = collect("--sched-variant", "extender")
     assert extended == ["one/default-extender", "three/default-extender", "two/small-extender", "two/large-extender"]

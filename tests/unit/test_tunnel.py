@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from harness import tunnel
-from harness.errors import ApiError, ClusterError
+from harness.errors import ApiError, ClusterError, NoSuchPage
 from harness.kube import Kube
 from harness.testing import FakeKube
 from harness.tunnel import Server, TunnelPages
@@ -90,9 +90,10 @@ def test_one_connection_is_kept_from_page_to_page(served: Served, opened: Open) 
 
 def test_a_page_that_is_none_is_told_with_what_the_server_said(served: Served, opened: Open) -> None:
     pages, line = opened(served.port)
-    with pytest.raises(ClusterError, match=r"^https://kube-system/10259/broken: 500 it is broken$"):
+    with pytest.raises(ClusterError, match=r"^https://kube-system/10259/broken: 500 it is broken$") as broken:
         pages.get("/broken")
-    with pytest.raises(ClusterError, match="/nothing: 404 404 page not found"):
+    assert not isinstance(broken.value, NoSuchPage)
+    with pytest.raises(NoSuchPage, match="/nothing: 404 404 page not found"):
         pages.get("/nothing")
     assert pages.get("/healthz") == "ok"
     assert len(line.dialled) == 1

@@ -5,7 +5,7 @@ import ssl
 from pathlib import Path
 
 from harness.certificates import Identity
-from harness.errors import ClusterError
+from harness.errors import ClusterError, NoSuchPage
 
 OK = 200
 NOT_FOUND = 404
@@ -24,11 +24,13 @@ class Pages:
         """Return a page.
 
         Raises:
-            ClusterError: the server does not answer, or not with 200.
+            NoSuchPage: the server knows of none.
+            ClusterError: it does not answer, or not with 200.
         """
         status, text = self._ask(path)
         if status != OK:
-            raise ClusterError(f"{self._url(path)}: {status} {text.strip()[-300:]}")
+            kind = NoSuchPage if status == NOT_FOUND else ClusterError
+            raise kind(f"{self._url(path)}: {status} {text.strip()[-300:]}")
         return text
 
     def is_ok(self, path: str) -> bool:
@@ -76,6 +78,13 @@ class LoopbackPages(Pages):
 
     def _connection(self) -> http.client.HTTPConnection:
         return http.client.HTTPSConnection("127.0.0.1", self._port, context=self._context, timeout=TIMEOUT_SECONDS)
+
+
+class NoPages(Pages):
+    """The pages of a program that serves none."""
+
+    def _ask(self, path: str) -> tuple[int, str]:
+        raise NoSuchPage(f"{path}: the scheduler serves no pages")
 
 
 class PlainPages(Pages):

@@ -27,6 +27,8 @@ from harness.kube import Kube, Object
 from harness.scenario.nodes import NodeSpec
 
 DEFAULT_SCHEDULER = "default-scheduler"
+# Twenty pods that start in six seconds took three quarters of a minute on a busy machine, and the first ones longer.
+PATIENCE = 5.0
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class Parts:
 
 class ClusterOnKind:
     """A cluster whose nodes are kubelets in containers. Made and ended by the provider."""
+
+    patience = PATIENCE
 
     def __init__(self, folder: Path, shared: Path, kubeconfig: Path, versions: Mapping[str, str], parts: Parts) -> None:
         self.name = folder.name

@@ -22,7 +22,7 @@ from harness.errors import ClusterError, CommandError, VariantError
 from harness.kube import Kube, Object
 from harness.paths import cache_folder
 
-GONE_SECONDS = 60.0
+GONE_SECONDS = 180.0
 STOCK = "kube-scheduler"
 STOCK_POD = f"{STOCK}-{CONTROL_PLANE}"
 

@@ -1,9 +1,10 @@
 """One kind cluster, created and deleted through pytest-kind."""
 
 import contextlib
+import re
 import shlex
 import subprocess  # noqa: TID251 - pytest-kind raises its errors
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +14,19 @@ import tenacity
 from harness import progress
 from harness.clock import SYSTEM
 from harness.cluster.kind.config import MOUNT
-from harness.cluster.kind.tools import docker
+from harness.cluster.kind.tools import IMAGE_VARIABLE, docker, missing
 from harness.errors import ClusterError, CommandError, InputError
 from harness.kube import Kube
 from harness.process import ends_with_us, run, tail, undisturbed
+from harness.record import pulling
 
 LABEL = "io.x-k8s.kind.cluster"
+_PULLED = re.compile(r'failed to pull image \\?"(?P<image>[^"\\]+)')
 SHOWN_LINES = 30
 SETTLE_SECONDS = 0.5
 MAKERS_SECONDS = 30.0
 LISTED_SECONDS, LISTED_POLL_SECONDS = 30.0, 0.2
-REMOVAL_TRIES, REMOVAL_SECONDS = 3, 2.0
+REMOVAL_SECONDS, REMOVAL_POLL_SECONDS = 120.0, 1.0
 
 
 class Creation:
@@ -37,6 +40,8 @@ class Creation:
         self.name = name
         self.program = program
         self.kubeconfig = kubeconfig
+        self.is_spoilt = False
+        """Whether it is to be deleted even if it was to be kept."""
         self._folder = folder
         self._image = image
         self._log = folder / "kind.log"
@@ -63,7 +68,7 @@ class Creation:
             made = True
             yield
         finally:
-            if keep and made:
+            if keep and made and not self.is_spoilt:
                 progress.note(f"kind cluster {self.name} is kept; KUBECONFIG={self.kubeconfig}")
             else:
                 with undisturbed():
@@ -114,9 +119,19 @@ class Creation:
             action()
         except subprocess.CalledProcessError as error:
             said = tail(self._log, SHOWN_LINES)
-            raise CommandError(["kind", what, f"--name={self.name}"], error.returncode, said) from error
+            command = ["kind", what, f"--name={self.name}"]
+            raise CommandError(command, error.returncode, f"{said}\n{_missing_image(said)}") from error
         except OSError as error:
             raise ClusterError(f"kind {what}: {error}") from error
+
+
+def _missing_image(said: str) -> str:
+    """Say which image did not come, from where, and the ways out, if that is what kind complains about."""
+    found = _PULLED.search(said)
+    trouble = pulling.trouble(f"ErrImagePull: {said[found.end() :]}", found["image"]) if found else None
+    if trouble is None:
+        return ""
+    return missing(trouble, f"another node image, which this machine has: --kind-image or {IMAGE_VARIABLE}")
 
 
 def shared_folder(name: str) -> Path | None:
@@ -157,22 +172,27 @@ def delete(name: str) -> bool:
     removed = False
     # Twice: a container whose maker was ended in the middle comes a moment after.
     for _ in range(2):
-        if left := _listed(name):
-            _remove(left)
+        if _listed(name):
+            _remove(name)
             removed = True
             SYSTEM.pause(SETTLE_SECONDS)
     return removed
 
 
-def _remove(containers: Sequence[str]) -> None:
-    for tries_left in reversed(range(REMOVAL_TRIES)):
+def _remove(name: str) -> None:
+    """Return when no container of a cluster is listed any more.
+
+    Docker gives up on one whose processes take long to end, as they do on a busy machine, and then refuses at once to
+    remove it again, because it is at it. So what it says counts only when time is up.
+    """
+    end = SYSTEM.now() + REMOVAL_SECONDS
+    while left := _listed(name):
         try:
-            docker("rm", "--force", "--volumes", *containers)
+            docker("rm", "--force", "--volumes", *left)
         except CommandError:
-            # Docker gives up on a container whose processes take long to end, as they do on a busy machine.
-            if not tries_left:
+            if SYSTEM.now() >= end:
                 raise
-            SYSTEM.pause(REMOVAL_SECONDS)
+            SYSTEM.pause(REMOVAL_POLL_SECONDS)
         else:
             return
 

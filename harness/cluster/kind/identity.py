@@ -14,7 +14,7 @@ from harness.kube import Kube
 
 REQUESTS = "/apis/certificates.k8s.io/v1/certificatesigningrequests"
 SIGNER = "kubernetes.io/kube-apiserver-client-kubelet"
-SIGN_SECONDS = 30.0
+SIGN_SECONDS = 180.0
 
 
 def node_identity(kube: Kube, node: str) -> bytes:

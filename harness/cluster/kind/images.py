@@ -6,9 +6,10 @@ from pathlib import Path
 from harness import progress
 from harness.cluster.base import Workload
 from harness.cluster.kind.image import Image
-from harness.cluster.kind.tools import docker
+from harness.cluster.kind.tools import docker, missing
 from harness.errors import CommandError, VariantError
 from harness.process import run
+from harness.record.pulling import PullTrouble
 
 PLACEHOLDER = "registry.k8s.io/kube-scheduler"
 
@@ -46,10 +47,9 @@ class Images:
         try:
             docker("image", "inspect", name)
         except CommandError as error:
-            raise VariantError(
-                f"image {name}: neither this machine's docker nor the cluster's nodes have it, and nothing is pulled "
-                f'for a run. Build it, or "docker pull {name}"; or take a node image that has it (--kind-image)'
-            ) from error
+            why = "neither this machine's docker nor the cluster's nodes have it, and nothing is pulled for a run"
+            last = "a node image that carries it: --kind-image IMAGE"
+            raise VariantError(missing(PullTrouble(name, why), last)) from error
         with progress.bar(f"Loading {name}"):
             run([str(self._program), "load", "docker-image", name, "--name", self._cluster])
         self._there.add(name)

@@ -25,7 +25,7 @@ from harness.cluster.kind.pods import OwnPods
 from harness.cluster.kind.system import admit_readers, keep_to_control_plane, scheduler_token
 from harness.cluster.kind.workers import WorkerPool
 from harness.cluster.nodes import NODES
-from harness.errors import ClusterError, InputError
+from harness.errors import ClusterError, HarnessError, InputError
 from harness.kube import Kube, names
 
 WORKERS = 3
@@ -55,8 +55,9 @@ class KindProvider:
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(ClusterFolder.create(spec.name))
             name = spec.name or f"{PREFIX}{folder.name}"
-            # Before anything is made: whoever finds the folder without its owner knows what to delete.
-            folder.announce(provider=self.name, kind=name, keep=spec.kind.keep)
+            # Before anything is made: whoever finds the folder without its owner knows what to delete. That is so for a
+            # cluster that is to be kept, too: only a run that comes to its end leaves one that another can take.
+            folder.announce(provider=self.name, kind=name)
             was_kept = shared_folder(name) is not None
             home = _home(folder.path, name, keep=spec.kind.keep)
             kubeconfig = spec.kubeconfig.resolve() if spec.kubeconfig else home.kubeconfig
@@ -69,11 +70,10 @@ class KindProvider:
                 _check_whole(kube, creation)
             cluster = _readied(folder, home.shared, creation, kube, stack)
             if spec.kind.keep:
-                stack.callback(cluster.give_back)
+                stack.callback(_give_back, cluster, creation)
             folder.announce(
                 provider=self.name,
                 kind=name,
-                keep=spec.kind.keep,
                 versions=dict(cluster.versions),
                 kubeconfig=str(cluster.kubeconfig),
                 start_seconds=round(SYSTEM.now() - started, 3),
@@ -81,9 +81,9 @@ class KindProvider:
             yield cluster
 
     def recover(self, folder: Path, facts: Mapping[str, Any]) -> Sequence[str]:
-        """Delete a cluster whose owner was killed, unless it was to be kept."""
+        """Delete a cluster whose owner was killed, also one that was to be kept: it is half made, or amid a run."""
         name = facts.get("kind")
-        if not name or facts.get("keep"):
+        if not name:
             return ()
         tools.engine_version()
         await_makers(str(name))
@@ -108,6 +108,15 @@ def _home(folder: Path, name: str, *, keep: bool) -> _Home:
     shared = shared_folder(name) or place / "shared"
     shared.mkdir(mode=0o700, parents=True, exist_ok=True)
     return _Home(shared, place / "kubeconfig")
+
+
+def _give_back(cluster: ClusterOnKind, creation: Creation) -> None:
+    """Leave a cluster to whoever comes next; one that cannot be left as it was made is of no use to them."""
+    try:
+        cluster.give_back()
+    except HarnessError as error:
+        progress.note(f"kind cluster {creation.name} is deleted and not kept, for it cannot be emptied: {error}")
+        creation.is_spoilt = True
 
 
 def _check_whole(kube: Kube, creation: Creation) -> None:

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.cluster.kind.pods import NAMESPACE, OwnPods, restarts, runs, trouble
-from harness.errors import ApiError, ClusterError, SchedulerDied
+from harness.errors import ApiError, ClusterError, NoSuchPage, SchedulerDied
 from harness.kube import Kube, Object
 from harness.process import tail
 from harness.streaming import Stream
 from harness.tunnel import Server, TunnelPages
 
-READY_SECONDS = 90.0
+READY_SECONDS = 300.0
 RETRY_SECONDS = 0.5
 _CPU_SECONDS = re.compile(r"^process_cpu_seconds_total (\S+)$", re.MULTILINE)
 
@@ -67,10 +67,13 @@ class PodScheduler:
         """Return a page of its own server.
 
         Raises:
-            ClusterError: it does not answer, or serves none.
+            NoSuchPage: it serves none.
+            ClusterError: it does not answer.
         """
-        if self._closed or self._pages is None:
-            raise ClusterError(f"{path}: the scheduler {'has ended' if self._closed else 'serves no pages'}")
+        if self._closed:
+            raise ClusterError(f"{path}: the scheduler has ended")
+        if self._pages is None:
+            raise NoSuchPage(f"{path}: the scheduler serves no pages")
         return self._pages.get(path)
 
     def cpu_seconds(self) -> float | None:

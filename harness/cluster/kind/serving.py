@@ -12,7 +12,7 @@ from harness.cluster.kind.pods import NAMESPACE, trouble
 from harness.errors import VariantError
 from harness.kube import Kube, Object
 
-READY_SECONDS = 60.0
+READY_SECONDS = 180.0
 CONNECT_SECONDS = 2.0
 SERVICES = f"/api/v1/namespaces/{NAMESPACE}/services"
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"

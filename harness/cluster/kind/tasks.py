@@ -17,7 +17,7 @@ from harness.kube import Kube, Object
 
 OUT = "/out"
 ADDRESS_VARIABLE = "POD_IP"
-START_SECONDS = 60.0
+START_SECONDS = 180.0
 STOP_SECONDS = 20
 SAID_LINES = 12
 PODS = f"/api/v1/namespaces/{NAMESPACE}/pods"

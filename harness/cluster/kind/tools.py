@@ -11,11 +11,14 @@ from harness.cluster.base import KindSpec
 from harness.errors import BuildError, ClusterError, CommandError, InputError, MissingToolError
 from harness.paths import cache_folder
 from harness.process import run
+from harness.record.pulling import PullTrouble
 
 VERSION = "v0.33.0"
 MODULE = f"sigs.k8s.io/kind@{VERSION}"
 NEEDS_GO = "1.25"
 IMAGE_VARIABLE = "KIND_NODE_IMAGE"
+# Who refuses says so at once; who is busy is given time.
+CONNECT_SECONDS = 30
 NEXT_MOVE = 'start Docker, or run on the embedded cluster ("--cluster embedded"), which needs none'
 
 
@@ -88,6 +91,17 @@ def node_image(spec: KindSpec) -> str | None:
     return spec.image or os.environ.get(IMAGE_VARIABLE) or None
 
 
+def missing(image: PullTrouble, last: str) -> str:
+    """Say which image this machine's container engine does not have, from where, why, and the ways out."""
+    host, path = image.registry, image.image.rpartition(f"{image.registry}/")[2]
+    ways = (
+        f"preload it: docker pull {image.image} or docker load --input FILE, of what docker save wrote elsewhere",
+        f"a mirror of {host}: docker pull MIRROR/{path}, then docker tag it {image.image}",
+        last,
+    )
+    return f"{image.what()}. Ways out: {'; '.join(ways)}"
+
+
 def own_address() -> str:
     """Return the address of this machine in the network that kind puts its nodes into.
 
@@ -118,8 +132,8 @@ def address_of(container: str) -> str:
 def cannot_connect(container: str, address: str, port: int) -> str | None:
     """Say why a container cannot connect to an address, None if it can."""
     try:
-        docker("exec", container, "timeout", "5", "bash", "-c", f"exec 3<>/dev/tcp/{address}/{port}")
+        docker("exec", container, "timeout", str(CONNECT_SECONDS), "bash", "-c", f"exec 3<>/dev/tcp/{address}/{port}")
     except CommandError as error:
         said = error.output.strip().splitlines()
-        return said[-1] if said else f"no answer within 5 s (exit code {error.command_exit_code})"
+        return said[-1] if said else f"no answer within {CONNECT_SECONDS} s (exit code {error.command_exit_code})"
     return None

@@ -24,7 +24,7 @@ from harness.kube import Kube, Object
 from harness.scenario.nodes import NodeSpec
 
 CHECK_SECONDS = 0.25
-READY_TIMEOUT_SECONDS = 120.0
+READY_TIMEOUT_SECONDS = 300.0
 # Schedulers hear of a node by watches of their own: none of them shall meet the first pod before the last node.
 HEARSAY_SECONDS = 0.3
 CONFIG, FLAGS = "/var/lib/kubelet/config.yaml", "/var/lib/kubelet/kubeadm-flags.env"

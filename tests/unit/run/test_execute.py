@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -6,12 +7,12 @@ from typing import Any
 import pytest
 
 from harness.cluster.base import ClusterSpec
-from harness.errors import ClusterError, RunError, StepError
+from harness.errors import ClusterError, NoSuchPage, RunError, StepError
 from harness.expect.judge import judge
 from harness.record.read import read
 from harness.run.execute import RunRequest, execute
 from harness.scenario.model import Scenario
-from harness.testing import FakeCluster, FakeProvider
+from harness.testing import FakeCluster, FakeProvider, FakeScheduler
 from harness.variant.base import Installed
 from harness.variant.default import DefaultVariant
 from tests.unit.run.given import scenario
@@ -169,7 +170,7 @@ def test_a_node_that_dies_while_only_watching_is_a_verdict_too(bench: Bench) -> 
 
 def test_metrics_that_cannot_be_read_are_a_warning(bench: Bench) -> None:
     def gone(path: str) -> str:
-        raise ClusterError("no answer")
+        raise NoSuchPage("no answer")
 
     scheduler: Any = SimpleNamespace(log=Path("x"), page=gone, cpu_seconds=lambda: None)
     bench.installed = Installed("default", {"default-scheduler": scheduler}, bench.installed.config)
@@ -219,3 +220,21 @@ def test_a_borrowed_cluster_is_told_in_the_scenarios_words(bench: Bench, tmp_pat
     assert (bench.meta()["context"], bench.meta()["error"]) == ("lab", "default/pod is lost")
     assert expected == [["node-1", "node-2"]]
     assert (bench.only_record() / "logs" / "part.log").read_text() == "default/pod at work\n"
+
+
+class Mute(FakeScheduler):
+    """A scheduler whose pages are not for us."""
+
+    def page(self, path: str) -> str:
+        raise ClusterError(f"{path}: not reached from here")
+
+
+def test_the_scheduler_that_a_cluster_runs_itself_is_not_asked_for_its_queues(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = Mute(bench.cluster.kube, bench.installed.schedulers["default-scheduler"].config, bench.cluster.folder / "own")
+    installed = replace(bench.installed, schedulers={"default-scheduler": own})
+    made = scenario(PODS, nodes=NODES)
+    monkeypatch.setattr(bench.cluster, "own_scheduler", own, raising=False)
+    settled = read(execute(RunRequest(made, 0, bench.runs, "fake"), bench.cluster, installed))
+    assert settled.meta.settled

@@ -1,10 +1,12 @@
+import contextlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from harness import progress
 from harness.cluster.base import ClusterSpec
-from harness.errors import ClusterError, InputError
+from harness.errors import ApiError, ClusterError, CommandError, HarnessError, InputError
 from harness.record.read import read
 from harness.run.session import Session
 from harness.testing import FakeProvider
@@ -161,6 +163,56 @@ def test_after_a_node_died_the_next_run_has_a_new_cluster(session: Session, fake
         assert record.meta.node_deaths == ("node node-1 is gone",)
         assert read(session.run(scenario(PODS, nodes=NODES), "default")).meta.settled
     assert len(fake_provider.made) == 2
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        CommandError(["docker", "exec", "mine-worker", "systemctl", "stop", "kubelet"], 1, "not running"),
+        ApiError("DELETE", "/api/v1/pods", 500, "etcdserver: request timed out"),
+        ApiError("GET", "/api/v1/pods", 429, "too many requests"),
+    ],
+)
+@pytest.mark.parametrize("asked", ["reset", "check"])
+def test_whatever_a_broken_cluster_answers_with_it_is_replaced(
+    session: Session, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch, asked: str, error: HarnessError
+) -> None:
+    def fails() -> None:
+        raise error
+
+    with session:
+        session.run(scenario(PODS, nodes=NODES), "default")
+        monkeypatch.setattr(fake_provider.made[0], asked, fails)
+        assert read(session.run(scenario(PODS, nodes=NODES), "default")).meta.settled
+    assert len(fake_provider.made) == 2
+
+
+def test_a_cluster_that_cannot_be_made_is_not_tried_again(
+    session: Session, fake_provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[ClusterSpec] = []
+
+    @contextlib.contextmanager
+    def fails(spec: ClusterSpec) -> Iterator[None]:
+        tries.append(spec)
+        raise CommandError(["kind", "create cluster"], 1, "no such image")
+        yield
+
+    monkeypatch.setattr(fake_provider, "cluster", fails)
+    with session:
+        for _ in range(3):
+            with pytest.raises(CommandError, match="no such image"):
+                session.run(scenario(PODS, nodes=NODES), "default")
+    assert len(tries) == 1
+
+
+def test_a_new_cluster_that_nobody_used_is_taken_where_every_run_gets_one(
+    tmp_path: Path, fake_provider: FakeProvider
+) -> None:
+    with Session("fake", ClusterSpec(fresh=True), tmp_path / "runs") as session:
+        assert session.cluster
+        session.run(scenario(PODS, nodes=NODES), "default")
+    assert len(fake_provider.made) == 1
 
 
 def test_every_run_gets_a_new_cluster_where_that_was_chosen(tmp_path: Path, fake_provider: FakeProvider) -> None:

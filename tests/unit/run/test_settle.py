@@ -3,9 +3,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.errors import ClusterError
+from harness.errors import ClusterError, NoSuchPage, SchedulerDied
 from harness.observe.live import Live
-from harness.run.settle import LONG_QUIET_SECONDS, QUIET_SECONDS, Settler
+from harness.run.settle import LONG_QUIET_SECONDS, QUIET_SECONDS, SILENT_SECONDS, Settler
 from harness.testing import FakeClock
 from tests.unit.observe.given import REFUSED, node, pod, workload
 
@@ -30,21 +30,24 @@ class Queue:
     def __init__(self, active: int = 0, backoff: int = 0, *, alive: bool = True) -> None:
         self.active = active
         self.backoff = backoff
-        self.alive = alive
+        self.error: ClusterError | None = None if alive else ClusterError("no answer")
 
     def cpu_seconds(self) -> float | None:
         return None
 
     def page(self, path: str) -> str:
-        if not self.alive:
-            raise ClusterError("gone")
+        if self.error:
+            raise self.error
         return "\n".join(
             f'scheduler_pending_pods{{queue="{name}"}} {depth}'
             for name, depth in (("active", self.active), ("backoff", self.backoff))
         )
 
     def becomes(self, active: int, backoff: int) -> None:
-        self.active, self.backoff = active, backoff
+        self.active, self.backoff, self.error = active, backoff, None
+
+    def fails(self, error: ClusterError) -> None:
+        self.error = error
 
 
 @pytest.fixture
@@ -127,8 +130,52 @@ def test_pods_that_a_scheduler_fails_on_for_ever_are_not_waited_for(live: Live, 
     assert settler(live, clock, Queue(backoff=3)).settle(60).moving
 
 
-def test_a_scheduler_that_is_gone_retries_nothing(live: Live, clock: FakeClock) -> None:
-    assert settler(live, clock, Queue(alive=False)).settle(60).moving == ()
+def test_a_scheduler_that_is_gone_ends_the_wait(live: Live, clock: FakeClock) -> None:
+    gone: list[str] = []
+    queue = Queue(alive=False)
+
+    def check() -> None:
+        if gone:
+            raise SchedulerDied("kube-scheduler died")
+        # It is found in the moment when its page does not come.
+        gone.append("kube-scheduler")
+
+    with pytest.raises(SchedulerDied):
+        settler(live, clock, queue, check=check).settle(60)
+
+
+def test_a_page_that_did_not_come_says_nothing_about_the_queue(live: Live, clock: FakeClock) -> None:
+    live.pod(pod(scheduled=REFUSED))
+    queue = Queue(alive=False)
+    clock.at(5, lambda: queue.becomes(0, 1))
+    clock.at(9, lambda: queue.becomes(0, 0))
+    settled = settler(live, clock, queue).settle(60)
+    assert settled.moving == ()
+    assert 9 <= settled.seconds < 10
+
+
+def test_a_scheduler_that_stays_silent_is_not_waited_for_until_the_deadline(live: Live, clock: FakeClock) -> None:
+    live.pod(pod())
+    clock.at(40, lambda: live.pod(pod(node="n", phase="Running")))
+    settled = settler(live, clock, Queue(alive=False)).settle(600)
+    assert settled.moving == ("a scheduler does not tell its queues: no answer",)
+    assert 40 + SILENT_SECONDS <= settled.seconds < 42 + SILENT_SECONDS
+
+
+def test_silence_counts_only_in_a_row(live: Live, clock: FakeClock) -> None:
+    queue = Queue(alive=False)
+    clock.at(SILENT_SECONDS - 5, lambda: queue.becomes(1, 0))
+    clock.at(SILENT_SECONDS, lambda: queue.fails(ClusterError("no answer")))
+    clock.at(SILENT_SECONDS + 20, lambda: queue.becomes(0, 0))
+    assert settler(live, clock, queue).settle(600).moving == ()
+
+
+def test_a_scheduler_that_has_no_such_page_holds_nothing_that_could_be_told(live: Live, clock: FakeClock) -> None:
+    queue = Queue()
+    queue.fails(NoSuchPage("/metrics: the scheduler serves no pages"))
+    settled = settler(live, clock, queue).settle(60)
+    assert settled.moving == ()
+    assert settled.seconds == pytest.approx(QUIET_SECONDS, abs=0.001)
 
 
 def test_the_deadline_names_what_still_moves_and_why(live: Live, clock: FakeClock) -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from harness.errors import ApiError, StepError
 from harness.kube import names
+from harness.run import extender_steps as _registered  # noqa: F401 - its steps are known once it is imported
 from harness.run.settle import Settled, Until
 from harness.run.steps import PARALLEL_FROM, carry_out
 from tests.unit.run.given import PODS, StepBench, scenario, stage
@@ -137,6 +138,31 @@ def test_settle_has_its_own_deadline_or_the_scenarios(bench: StepBench, own: dic
     detail = carry_out(made.steps[0], stage(bench.cluster, bench.live, made, settle=settle))
     assert detail == {"seconds": 1.5, "moving": []}
     assert asked == [waited]
+
+
+@pytest.mark.parametrize(
+    ("step", "waited"),
+    [
+        ({"op": "settle"}, 150),
+        ({"op": "settle", "timeoutSeconds": 5}, 25),
+        ({"op": "await", "running": 1, "timeoutSeconds": 2}, 10),
+        ({"op": "churn", "selector": "", "rounds": 1, "count": 1}, 150),
+    ],
+)
+def test_a_cluster_whose_pods_really_start_is_given_more_time(
+    bench: StepBench, monkeypatch: pytest.MonkeyPatch, step: dict[str, object], waited: int
+) -> None:
+    monkeypatch.setattr(bench.cluster, "patience", 5.0, raising=False)
+    bench.pod("there")
+    seen: list[float] = []
+
+    def settle(timeout_seconds: float, until: Until | None = None) -> Settled:
+        seen.append(timeout_seconds)
+        return Settled(0.1)
+
+    made = scenario(step, timeoutSeconds=30)
+    carry_out(made.steps[0], stage(bench.cluster, bench.live, made, settle=settle))
+    assert seen == [waited]
 
 
 def test_what_is_no_step_is_refused(bench: StepBench) -> None:

@@ -5,11 +5,14 @@ import http.server
 import socket
 import threading
 from collections.abc import Iterator, Mapping
+from typing import Any, cast
 
 import pytest
 
+from harness.cluster.base import Program
+from harness.cluster.beside import Beside
 from harness.cluster.embedded.loopback import PlainPages
-from harness.errors import ClusterError
+from harness.errors import ClusterError, NoSuchPage
 
 
 @contextlib.contextmanager
@@ -103,3 +106,21 @@ def test_a_page_is_read_without_tls_and_its_address_says_so() -> None:
         with pytest.raises(ClusterError, match=r"http://127\.0\.0\.1:\d+/odd: 403 (?s:.*)not yours$") as caught:
             served.get("/odd")
     assert len(str(caught.value)) < 400
+
+
+def test_a_page_that_a_server_does_not_know_is_told_from_one_that_did_not_come() -> None:
+    with serving({"/broken": BROKEN}) as served:
+        with pytest.raises(NoSuchPage, match="/metrics: 404 no such page"):
+            served.get("/metrics")
+        with pytest.raises(ClusterError, match="/broken: 500") as broken:
+            served.get("/broken")
+    assert not isinstance(broken.value, NoSuchPage)
+
+
+def test_a_program_that_serves_nothing_has_no_page() -> None:
+    unused = cast("Any", None)
+    beside = Beside(unused, unused, unused, unused, unused, unused)
+    pages = beside._pages(Program(("mine",), serves="nothing"), 1)
+    with pytest.raises(NoSuchPage, match=r"^/metrics: the scheduler serves no pages$"):
+        pages.get("/metrics")
+    assert not pages.is_ready()

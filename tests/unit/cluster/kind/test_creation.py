@@ -101,6 +101,25 @@ def test_kinds_failure_carries_what_it_said_and_what_it_left_is_removed(world: W
     assert world.commands()[-1] == "delete cluster"
 
 
+def test_a_node_image_that_cannot_be_pulled_is_told_with_the_ways_out(world: World) -> None:
+    said = (
+        'ERROR: failed to create cluster: failed to pull image "far.example/team/node:9": command "docker pull '
+        'far.example/team/node:9" failed with error: exit status 1\n\n'
+        "Command Output: Error response from daemon: dial tcp: lookup far.example on 127.0.0.53:53: no such host"
+    )
+    world.engine.put_kind({'"create cluster"*': f"printf '%s\n' '{said}' >&2; exit 1"})
+    with pytest.raises(CommandError) as caught, world.creation().created(world.config):
+        pytest.fail("there is no cluster")
+    assert said in str(caught.value)
+    assert str(caught.value).splitlines()[-1] == (
+        "image far.example/team/node:9 from far.example: the registry's name is unknown here. Ways out: "
+        "preload it: docker pull far.example/team/node:9 or docker load --input FILE, of what docker save wrote "
+        "elsewhere; "
+        "a mirror of far.example: docker pull MIRROR/team/node:9, then docker tag it far.example/team/node:9; "
+        "another node image, which this machine has: --kind-image or KIND_NODE_IMAGE"
+    )
+
+
 def test_of_a_long_story_the_end_is_told(world: World) -> None:
     world.engine.put_kind({'"create cluster"*': "seq 1 500 | sed 's/^/line /' >&2; exit 7"})
     with pytest.raises(CommandError) as caught, world.creation().created(world.config):
@@ -250,10 +269,22 @@ def test_what_is_left_of_a_cluster_is_deleted_by_its_label(world: World) -> None
     assert all("--filter=label=io.x-k8s.kind.cluster=h" in call and "--all" in call for call in asked)
 
 
-def test_a_container_that_will_not_go_is_asked_again_and_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_container_that_docker_takes_long_to_remove_is_waited_for(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(creation, "REMOVAL_POLL_SECONDS", 0.0)
+    tries, listed = tmp_path / "tries", tmp_path / "engine" / "containers"
+    refuse = "echo removal of container h is already in progress >&2; exit 1"
+    # Docker refuses every try, and it is gone after the sixth all the same.
+    world.engine.put_docker({"rm*": f"echo x >>{tries}; [ $(wc -l <{tries}) -gt 5 ] && true >{listed}; {refuse}"})
+    world.engine.add_stranger("h")
+    assert delete("h") is True
+    assert len(world.removed()) == 6
+
+
+def test_a_container_that_will_not_go_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(creation, "REMOVAL_SECONDS", 0.0)
     world.engine.put_docker({"rm*": "echo device or resource busy >&2; exit 1"})
     world.engine.add_stranger("h")
     with pytest.raises(CommandError, match="device or resource busy"):
         delete("h")
-    assert len(world.removed()) == 3

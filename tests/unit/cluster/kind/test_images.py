@@ -84,9 +84,11 @@ def test_what_docker_has_is_brought_once(programs: Programs) -> None:
 
 
 def test_what_nobody_has_is_refused_with_the_ways_out_and_not_pulled(programs: Programs) -> None:
-    with pytest.raises(VariantError, match=r"image own/x:1: neither .* have it, and nothing is pulled") as caught:
+    told = r"image own/x:1 from docker\.io: neither .* have it, and nothing is pulled"
+    with pytest.raises(VariantError, match=told) as caught:
         images(programs).require("own/x:1")
-    assert '"docker pull own/x:1"' in str(caught.value)
+    assert "preload it: docker pull own/x:1 or docker load" in str(caught.value)
+    assert "a mirror of docker.io: docker pull MIRROR/own/x:1" in str(caught.value)
     assert "--kind-image" in str(caught.value)
     assert programs.calls("kind") == []
     assert not any(call.startswith("pull") for call in programs.said("docker"))

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from harness import progress
 from harness.cluster.base import ClusterSpec, KindSpec
 from harness.cluster.folder import ClusterFolder, folders
 from harness.cluster.kind.cluster import ClusterOnKind
@@ -73,7 +74,7 @@ def test_a_new_cluster_has_parked_workers_and_says_what_it_is_made_of(world: Wor
         assert cluster.containers() == {one: one for one in (f"{name}-worker", f"{name}-worker2", f"{name}-worker3")}
         assert world.kube.names("nodes") == {"control-plane"}
         assert facts()["versions"] == dict(cluster.versions)
-        assert (facts()["provider"], facts()["kind"], facts()["keep"]) == ("kind", name, False)
+        assert (facts()["provider"], facts()["kind"]) == ("kind", name)
         cluster.check()
 
 
@@ -186,13 +187,43 @@ def test_whatever_fails_after_its_creation_it_is_deleted(world: World) -> None:
     assert folders() == []
 
 
-def test_before_anything_is_made_it_is_written_down_what_to_delete(world: World) -> None:
+@pytest.mark.parametrize("keep", [True, False])
+def test_before_anything_is_made_it_is_written_down_what_to_delete(world: World, keep: bool) -> None:
     told = world.engine.programs.folder / "told"
     find = f"cat $HARNESS_STATE/clusters/mine/cluster.json >{told}; exit 1"
     world.engine.put_kind({'"create cluster"*': find})
-    with pytest.raises(CommandError), up("mine"):
+    with pytest.raises(CommandError), up("mine", keep=keep):
         pytest.fail("there is a cluster")
-    assert {"provider": "kind", "kind": "mine", "keep": False}.items() <= json.loads(told.read_text()).items()
+    assert {"provider": "kind", "kind": "mine"}.items() <= json.loads(told.read_text()).items()
+
+
+def test_a_cluster_to_be_kept_whose_run_was_killed_is_replaced_by_the_next_run(world: World) -> None:
+    with up("mine", nodes=1, keep=True):
+        known = facts()
+    world.kubes.clear()
+    # As a kill leaves it, while it is made or amid a run.
+    with ClusterFolder.create("mine") as folder:
+        folder.announce(**known)
+        folder.leave()
+    world.engine.add_left("mine")
+    with up("mine", nodes=1, keep=True) as cluster:
+        assert cluster.add_nodes([spec("node-1")]) == []
+    assert [call for call in world.engine.programs.said("docker") if call.startswith("rm ")]
+    assert world.commands().count("create cluster") == 2
+
+
+def test_a_cluster_that_cannot_be_given_back_is_not_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    notes: list[str] = []
+    monkeypatch.setattr(progress, "note", notes.append)
+
+    def fails(_: ClusterOnKind) -> None:
+        raise CommandError(["docker", "exec", "mine-worker"], 1, "container is not running")
+
+    monkeypatch.setattr(ClusterOnKind, "give_back", fails)
+    with up("mine", nodes=1, keep=True):
+        pass
+    assert world.engine.containers() == []
+    assert "kind cluster mine is deleted and not kept" in notes[-1]
 
 
 def test_a_kept_cluster_is_given_back_as_kind_made_it_and_taken_again(world: World) -> None:

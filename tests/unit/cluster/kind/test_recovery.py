@@ -13,7 +13,7 @@ from tests.unit.cluster.kind.given import Engine
 
 def test_what_a_killed_owner_left_is_deleted_by_its_label(engine: Engine) -> None:
     engine.add_left("harness-c1")
-    told = KindProvider().recover(Path("/nowhere"), {"provider": "kind", "kind": "harness-c1", "keep": False})
+    told = KindProvider().recover(Path("/nowhere"), {"provider": "kind", "kind": "harness-c1"})
     assert list(told) == ["kind cluster harness-c1"]
     assert engine.containers() == []
     # kind itself may not be there any more.
@@ -21,8 +21,8 @@ def test_what_a_killed_owner_left_is_deleted_by_its_label(engine: Engine) -> Non
     assert list(KindProvider().recover(Path("/nowhere"), {"kind": "harness-c1"})) == []
 
 
-@pytest.mark.parametrize("facts", [{}, {"kind": "harness-c1", "keep": True}, {"kind": None}])
-def test_what_is_to_be_kept_or_was_never_made_is_left_alone(engine: Engine, facts: dict[str, Any]) -> None:
+@pytest.mark.parametrize("facts", [{}, {"kind": None}])
+def test_what_was_never_made_is_left_alone(engine: Engine, facts: dict[str, Any]) -> None:
     engine.add_stranger("harness-c1")
     assert list(KindProvider().recover(Path("/nowhere"), facts)) == []
     assert engine.programs.calls("docker") == []
@@ -30,7 +30,7 @@ def test_what_is_to_be_kept_or_was_never_made_is_left_alone(engine: Engine, fact
 
 def test_what_cannot_be_removed_now_is_tried_again_next_time(engine: Engine) -> None:
     with ClusterFolder.create("killed") as folder:
-        folder.announce(provider="kind", kind="killed", keep=False)
+        folder.announce(provider="kind", kind="killed")
         folder.leave()
     engine.put_docker({"version*": "echo Cannot connect >&2; exit 1"})
     said: list[str] = []
@@ -47,5 +47,5 @@ def test_what_cannot_be_removed_now_is_tried_again_next_time(engine: Engine) -> 
 
 def test_a_strangers_cluster_of_the_same_name_is_left_alone(engine: Engine) -> None:
     engine.add_stranger("mine")
-    assert list(KindProvider().recover(Path("/nowhere"), {"kind": "mine", "keep": False})) == []
+    assert list(KindProvider().recover(Path("/nowhere"), {"kind": "mine"})) == []
     assert engine.containers() == ["mine-control-plane"]

@@ -13,7 +13,7 @@ from harness.clock import wait_until
 from harness.cluster.kind import running
 from harness.cluster.kind.pods import OwnPods
 from harness.cluster.kind.running import PodScheduler, Where, taken_on
-from harness.errors import ApiError, ClusterError
+from harness.errors import ApiError, ClusterError, NoSuchPage
 from harness.kube import Object
 from harness.streaming import Stream
 from harness.testing import FakeKube
@@ -127,7 +127,7 @@ def test_a_scheduler_is_taken_on_when_its_container_runs(kube: LoggingKube, pods
 def test_one_that_serves_nothing_has_no_pages(kube: LoggingKube, pods: OwnPods, log: Path) -> None:
     started(kube, pods, scheduler(RUNNING))
     with on(kube, pods, log) as found:
-        with pytest.raises(ClusterError, match=r"^/metrics: the scheduler serves no pages$"):
+        with pytest.raises(NoSuchPage, match=r"^/metrics: the scheduler serves no pages$"):
             found.page("/metrics")
         assert found.cpu_seconds() is None
 

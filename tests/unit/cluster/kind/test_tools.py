@@ -156,4 +156,5 @@ def test_whether_a_container_can_connect_is_tried_in_it(programs: Programs) -> N
 
 def test_a_connection_that_nobody_answers_is_told_too(programs: Programs) -> None:
     programs.put("docker", {"*": "exit 124"})
-    assert tools.cannot_connect("h-worker", "172.18.0.1", 1) == "no answer within 5 s (exit code 124)"
+    assert tools.cannot_connect("h-worker", "172.18.0.1", 1) == "no answer within 30 s (exit code 124)"
+    assert " timeout 30 bash " in programs.said("docker")[0]
