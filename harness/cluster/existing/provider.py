@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import progress
+from harness.cluster import abandoned
 from harness.cluster.base import ClusterSpec
 from harness.cluster.embedded.build import Binaries, binaries_for
 from harness.cluster.embedded.releases import nearest
@@ -44,6 +45,7 @@ class ExistingProvider:
         """Borrow the cluster: nothing is created on it before a scenario needs it."""
         _check_options(spec)
         context = context_of(spec)
+        abandoned.remove(progress.note)
         self._recover_namesake(spec.name)
         with ClusterFolder.create(spec.name) as folder, Supervisor(None, folder.path / "logs") as supervisor:
             kubeconfig = context.write(folder.path / KUBECONFIG)
@@ -87,7 +89,7 @@ class ExistingProvider:
         return [f'{what} of context "{facts.get("context")}"' for what in done]
 
     def _recover_namesake(self, name: str | None) -> None:
-        """Clean up after a run of the same name that was killed: its folder, which tells how, is about to go."""
+        """Try again what a run of the same name left and still holds: its folder, which tells how, is about to go."""
         folder = folder_of(name) if name else None
         if folder and folder.path.is_dir() and not folder.is_owned() and folder.facts().get("provider") == self.name:
             for what in self.recover(folder.path, folder.facts()):
