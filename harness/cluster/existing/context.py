@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -29,7 +29,8 @@ class Context:
     cluster: str
     host: str
     port: int
-    document: Mapping[str, Any]
+    # Whoever prints a context, pytest in a traceback for one, shall not print its keys.
+    document: Mapping[str, Any] = field(repr=False)
 
     def write(self, path: Path) -> Path:
         """Write it as a kubeconfig that only its owner can read."""
