@@ -177,3 +177,25 @@ def test_credentials_that_cannot_be_read_are_bad_input(tmp_path: Path) -> None:
     file.write_text(config("lab", "lab", **{"client-certificate": "gone.crt", "client-key": "gone.key"}))
     with pytest.raises(InputError, match=r'context "lab": cannot be used: .*gone'):
         ExistingProvider().cluster(ClusterSpec(kubeconfig=file)).__enter__()
+
+
+@pytest.mark.parametrize(
+    ("user", "told"),
+    [
+        ({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "no-such-login"}}, "No such file"),
+        ({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "false"}}, "process returned 1"),
+        ({"exec": {"command": "true"}}, "missing key 'apiVersion'"),
+        ({"client-certificate-data": "odd", "client-key-data": "odd"}, "Incorrect padding"),
+        ({"client-certificate-data": 7, "client-key-data": 7}, "not 'int'"),
+    ],
+)
+def test_credentials_that_do_not_come_are_bad_input_and_nothing_goes_on_without_them(
+    user: dict[str, Any], told: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "config"
+    file.write_text(config("lab", "lab", **user))
+    with pytest.raises(InputError) as caught:
+        ExistingProvider().cluster(ClusterSpec(kubeconfig=file)).__enter__()
+    assert str(caught.value).startswith(f'{file}: context "lab": cannot be used: ')
+    assert told in str(caught.value)
+    assert capfd.readouterr().err == ""
