@@ -56,9 +56,8 @@ def test_tries_of_repeats_are_a_span(tmp_path: Path) -> None:
     assert cell(TRIES, *runs) == "2-9"
 
 
-@pytest.mark.parametrize("nothing", ["", "# scheduler: s\n"])
-def test_a_scheduler_that_tells_nothing_did_not_try_0_times(nothing: str, tmp_path: Path) -> None:
-    silent = measured(tmp_path / "silent", bound(20, 1.0), nothing, nothing)
+def test_a_scheduler_that_tells_nothing_did_not_try_0_times(tmp_path: Path) -> None:
+    silent = measured(tmp_path / "silent", bound(20, 1.0), "", "")
     assert (cell(TRIES, silent), silent.attempts, silent.to_json()["attempts"]) == ("-", None, None)
     assert cell(TRIES, silent, measured(tmp_path / "told", bound(2, 1.0), page(0), page(2))) == "-"
 
