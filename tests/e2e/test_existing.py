@@ -278,6 +278,10 @@ def test_nodes_of_the_harness_are_played_by_its_own_kwok_and_go_after_kill_9_too
         assert bare.inventory() != before
         bare.run("twenty-pause", "--kwok-nodes", "--allow-cluster-wide", out=tmp_path / "next")
         assert bare.inventory() == before
+        # A scheduler counts every node of the cluster when it says why a pod waits.
+        bare.kube.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "somebody-elses"}})
+        record = bare.run("too-big", "--kwok-nodes", "--allow-cluster-wide", out=tmp_path / "beside")
+        assert "0/4 nodes are available" in (record.path / "pods.jsonl").read_text()
     finally:
         bare.kube.close()
         process.run([*HARNESS, "down", "--all"])
