@@ -119,6 +119,7 @@ class Kube:
     ) -> Any:
         from urllib3.exceptions import HTTPError  # noqa: PLC0415 - comes with kubernetes
 
+        __tracebackhide__ = True  # pytest can show what a function holds, and here that is somebody's token
         _, url, all_headers, *_ = self._api.param_serialize(
             method,
             path,
@@ -137,7 +138,8 @@ class Kube:
                 timeout=None if stream else TIMEOUT_SECONDS,
             )
         except HTTPError as error:
-            raise ClusterError(f"{method} {path}: the API server does not answer: {error}") from error
+            # Its own lines hold the headers, and with them the token.
+            raise ClusterError(f"{method} {path}: the API server does not answer: {error}") from None
         if response.status >= 400:  # noqa: PLR2004 - the usual border of HTTP errors
             raise ApiError(method, path, response.status, _reason(response.data))
         return response

@@ -6,7 +6,7 @@ import socket
 import ssl
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from harness.clock import WaitTimeoutError, wait_until
@@ -26,7 +26,7 @@ class Server:
     pod: Callable[[], str]
     port: int
     scheme: str = "https"
-    token: str | None = None
+    token: str | None = field(default=None, repr=False)
 
 
 class TunnelPages:

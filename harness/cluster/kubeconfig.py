@@ -23,6 +23,7 @@ def write(path: Path, *, server: str, authority: Path, certificate: Path, key: P
 
 def with_token(source: Path, path: Path, token: str) -> Path:
     """Write a kubeconfig for the same cluster as another one, for whoever the token belongs to."""
+    __tracebackhide__ = True  # pytest shows what a function was given, and here that is somebody's key
     document = yaml.safe_load(source.read_text(encoding="utf-8"))
     document["users"] = [{"name": user["name"], "user": {"token": token}} for user in document["users"]]
     return save(path, document)
@@ -30,6 +31,7 @@ def with_token(source: Path, path: Path, token: str) -> Path:
 
 def save(path: Path, document: dict[str, Any]) -> Path:
     """Write a whole kubeconfig that only its owner can read."""
+    __tracebackhide__ = True  # see above
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     # A file that was there already keeps its mode unless told.
     os.fchmod(descriptor, 0o600)

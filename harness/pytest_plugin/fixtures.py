@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from harness.errors import InputError
+from harness.errors import HarnessError
 from harness.pytest_plugin.collect import Broken
 
 if TYPE_CHECKING:
@@ -22,11 +22,18 @@ RUNS: pytest.StashKey[list["JudgedRun"]] = pytest.StashKey()
 
 @contextlib.contextmanager
 def told_in_its_own_words() -> Iterator[None]:
-    """Let bad input be told without the lines of the harness: they say nothing to whom gave it."""
+    """Let trouble before a test be told without the lines of the harness: they say nothing to whom it happens."""
     try:
         yield
-    except InputError as error:
-        pytest.fail(str(error), pytrace=False)
+    except HarnessError as error:
+        raise pytest.fail.Exception(str(error), pytrace=False) from None
+
+
+def trouble_of(error: BaseException | None) -> HarnessError | None:
+    """Return the error of the harness that a test ended with, also one that was told in its own words."""
+    if isinstance(error, pytest.fail.Exception):
+        error = error.__context__
+    return error if isinstance(error, HarnessError) else None
 
 
 @pytest.fixture(scope="session")
@@ -61,9 +68,10 @@ def sched_session(request: pytest.FixtureRequest) -> "Iterator[Session]":
 @pytest.fixture
 def cluster(sched_session: "Session") -> "Cluster":
     """An empty cluster; what the test creates on it is gone before the next test."""
-    sched_session.empty()
-    sched_session.touch()
-    return sched_session.cluster
+    with told_in_its_own_words():
+        sched_session.empty()
+        sched_session.touch()
+        return sched_session.cluster
 
 
 @pytest.fixture
@@ -98,8 +106,8 @@ def run_scenario(
 @pytest.fixture
 def scenario_run(request: pytest.FixtureRequest, run_scenario: "Callable[..., JudgedRun]") -> "JudgedRun":
     """One scenario of the test's folder, carried out: trouble here is an ERROR, what the test rejects a FAILED."""
-    __tracebackhide__ = True  # a broken file is told by its own lines, not by ours
     case: Any = request.param
-    if isinstance(case, Broken):
-        raise case.error
-    return run_scenario(case)
+    with told_in_its_own_words():
+        if isinstance(case, Broken):
+            raise case.error
+        return run_scenario(case)

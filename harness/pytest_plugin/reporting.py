@@ -19,9 +19,9 @@ ATTRIBUTE = "harness_records"
 NAME = "harness-report"
 
 
-def attach(report: pytest.TestReport, records: Iterable[Path], error: BaseException | None) -> None:
+def attach(report: pytest.TestReport, records: Iterable[Path], trouble: HarnessError | None) -> None:
     """Write the records that a test made until now into its report, also that of a run that was cut short."""
-    broken_off = error.record if isinstance(error, HarnessError) else None
+    broken_off = trouble.record if trouble else None
     setattr(report, ATTRIBUTE, [str(path.resolve()) for path in (*records, broken_off) if path])
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from harness.errors import HarnessError
-from harness.pytest_plugin.fixtures import RUNS
+from harness.pytest_plugin.fixtures import RUNS, trouble_of
 from harness.pytest_plugin.reporting import MEASURED, attach
 
 SECTION = "scheduler harness"
@@ -20,13 +19,14 @@ def pytest_runtest_makereport(
     """Attach what the harness knows about every run of a failed test."""
     report = yield
     records = [*(run.record.path for run in item.stash.get(RUNS, [])), *item.stash.get(MEASURED, [])]
-    attach(report, records, call.excinfo.value if call.excinfo else None)
+    trouble = trouble_of(call.excinfo.value if call.excinfo else None)
+    attach(report, records, trouble)
     if report.failed:
         for run in item.stash.get(RUNS, []):
             from harness.report.text import run_text  # noqa: PLC0415 - only a failure needs it
 
             report.sections.append((f"{SECTION}: {run.title}", run_text(run, verbose=True)))
-        if call.excinfo is not None and isinstance(call.excinfo.value, HarnessError):
+        if trouble is not None:
             setattr(report, INFRASTRUCTURE, True)
     return report
 

@@ -33,9 +33,10 @@ class Sample:
 
 @dataclass(frozen=True)
 class Metrics:
-    """All pages of one moment."""
+    """All pages of one moment. `pages` are the schedulers that have one, though it may be empty."""
 
     samples: tuple[Sample, ...]
+    pages: frozenset[str] = frozenset()
 
     @functools.cached_property
     def names(self) -> frozenset[str]:
@@ -79,7 +80,9 @@ def parse(text: str, where: str = "metrics") -> Metrics:
     Raises:
         RecordError: a line is not in the format.
     """
-    return Metrics(tuple(_samples(text, where)))
+    lines = (line.strip() for line in text.split("\n"))
+    pages = frozenset(line.removeprefix(_PAGE) for line in lines if line.startswith(_PAGE))
+    return Metrics(tuple(_samples(text, where)), pages)
 
 
 def _samples(text: str, where: str) -> Iterator[Sample]:

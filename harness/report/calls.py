@@ -48,8 +48,8 @@ def call_rows(record: Record) -> list[CallRow]:
 def attempts(record: Record) -> int | None:
     """Return how many scheduling attempts the schedulers counted during a run, None if they did not tell."""
     before, after = read_metrics(record.path, BEFORE), read_metrics(record.path, AFTER)
-    if before is None or after is None or not before.schedulers <= after.schedulers:
-        # One that died took its count along.
+    if before is None or after is None or not before.schedulers <= after.schedulers or not after.pages:
+        # One that died took its count along; the one of somebody's own cluster is not asked at all.
         return None
     return round(_total(after, ATTEMPTS) - _total(before, ATTEMPTS))
 

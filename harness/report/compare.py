@@ -73,7 +73,7 @@ def comparison_text(runs: Sequence[RunSummary]) -> str:
             row.scenario,
             row.variant,
             f"{row.held}/{row.runs}",
-            *(_span(counts) for counts in (row.running, row.pending, [tried or 0 for tried in row.attempts])),
+            *(_span(counts) for counts in (row.running, row.pending, row.attempts)),
             *(_rounded(row.wait_ms(percent)) for percent in PERCENTILES),
             _rounded(row.pods_per_second),
             _rounded(None if row.extender_share is None else 100 * row.extender_share),
@@ -129,7 +129,10 @@ def _rounded(value: float | None) -> str:
     return "-" if value is None else f"{value:.0f}"
 
 
-def _span(values: Iterable[int]) -> str:
-    ordered = sorted(values)
-    low, high = ordered[0], ordered[-1]
+def _span(values: Sequence[int | None]) -> str:
+    """Return the least and the most of repeats; of some of them alone it would be a guess."""
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        return "-"
+    low, high = min(known), max(known)
     return str(low) if low == high else f"{low}-{high}"

@@ -182,10 +182,11 @@ def _own(theirs: Theirs) -> list[str]:
     return names(theirs.kube.items("/api/v1/namespaces", selector="scheduler-harness.io/run"))
 
 
-def _lasting(theirs: Theirs, start: Start, folder: Path) -> process.Child:
+def _lasting(theirs: Theirs, start: Start, folder: Path, *options: str) -> process.Child:
+    folder.mkdir(exist_ok=True)
     scenario, runs = folder / "lasting.yaml", folder / "runs"
     scenario.write_text(LASTING)
-    child = start("run", scenario, "--out", runs, *theirs.options())
+    child = start("run", scenario, "--out", runs, *theirs.options(), *options)
 
     def is_pending() -> bool:
         assert not child.ended.is_set(), child.tail()
@@ -248,7 +249,9 @@ def _await_controllers(kube: Kube) -> None:
     wait_until(lambda: list(kube.items(accounts)), what="a ServiceAccount", timeout_seconds=PATIENCE_SECONDS)
 
 
-def test_nodes_of_the_harness_are_played_by_its_own_kwok(tmp_path: Path, state: Path) -> None:
+def test_nodes_of_the_harness_are_played_by_its_own_kwok_and_go_after_kill_9_too(
+    tmp_path: Path, start: Start, state: Path
+) -> None:
     bare = _up(state, 0)
     try:
         _await_controllers(bare.kube)
@@ -268,6 +271,17 @@ def test_nodes_of_the_harness_are_played_by_its_own_kwok(tmp_path: Path, state: 
         assert bare.inventory() == before
         assert {node.name for node in record.nodes} == {"node-1", "node-2", "node-3"}
         assert "scheduler-harness.io" not in (record.path / "nodes.jsonl").read_text()
+        # Whoever was killed could not take its nodes away: the next run does, and then adds some of the same names.
+        child = _lasting(bare, start, tmp_path / "killed", "--kwok-nodes", "--allow-cluster-wide")
+        os.kill(child.pid, signal.SIGKILL)
+        await_end(child)
+        assert bare.inventory() != before
+        bare.run("twenty-pause", "--kwok-nodes", "--allow-cluster-wide", out=tmp_path / "next")
+        assert bare.inventory() == before
+        # A scheduler counts every node of the cluster when it says why a pod waits.
+        bare.kube.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "somebody-elses"}})
+        record = bare.run("too-big", "--kwok-nodes", "--allow-cluster-wide", out=tmp_path / "beside")
+        assert "0/4 nodes are available" in (record.path / "pods.jsonl").read_text()
     finally:
         bare.kube.close()
         process.run([*HARNESS, "down", "--all"])

@@ -113,6 +113,13 @@ def test_no_choice_of_variants_hides_a_broken_file(collect: Collect, folder: Pat
     assert collect("-m", mark) == ["broken-broken"]
 
 
+def assert_plain(result: pytest.RunResult) -> None:
+    """Check that errors are told without the lines of the harness, and each message once."""
+    told = result.stdout.str().split("= ERRORS =")[1]
+    for lines in ("Traceback", "During handling", "direct cause", "harness/", "    def ", "\nE  "):
+        assert lines not in told
+
+
 LOSES_A_PART = """
 import pytest
 from harness.testing import FakeCluster
@@ -128,7 +135,8 @@ def test_trouble_with_the_infrastructure_is_an_error(run_pytest: RunPytest, fold
     (folder / "test_it.py").write_text(f"{LOSES_A_PART}\ndef test_scenario(scenario_run):\n    pass\n")
     result = run_pytest()
     result.assert_outcomes(errors=1)
-    result.stdout.fnmatch_lines(["*ClusterError: the cluster lost a part: etcd exited with code 1*"])
+    result.stdout.fnmatch_lines(["the cluster lost a part: etcd exited with code 1*"])
+    assert_plain(result)
 
 
 def test_trouble_in_a_tests_own_body_is_an_error_too(run_pytest: RunPytest, folder: Path) -> None:
@@ -144,6 +152,76 @@ def test_an_unknown_provider_is_an_error_with_the_choices(run_pytest: RunPytest,
     result = run_pytest(cluster="moon")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(['*cluster "moon": not available; choose from: embedded*'])
+    assert_plain(result)
+
+
+KEY = "somebodys-own-key"
+KUBECONFIG = f"""\
+current-context: lab
+contexts: [{{name: lab, context: {{cluster: lab, user: me}}}}]
+clusters: [{{name: lab, cluster: {{server: "https://127.0.0.1:9"}}}}]
+users: [{{name: me, user: {{token: {KEY}}}}}]
+"""
+
+
+@pytest.mark.parametrize("fixture", ["scenario_run", "cluster", "run_scenario"])
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [
+        ((), 'context "lab": GET /version: the API server does not answer*is the cluster up[?]'),
+        (("--context", "lib"), '*no context "lib"; did you mean "lab"[?]*'),
+    ],
+)
+def test_a_cluster_that_cannot_be_used_is_told_without_anybodys_keys(
+    fixture: str, chosen: tuple[str, ...], told: str, run_pytest: RunPytest, folder: Path
+) -> None:
+    write(folder, "one")
+    (folder / "config").write_text(KUBECONFIG)
+    (folder / "test_it.py").write_text(f"def test_it({fixture}):\n    pass\n")
+    result = run_pytest("--kubeconfig", "config", "--showlocals", *chosen, cluster="existing")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines([told])
+    assert_plain(result)
+    assert KEY not in result.stdout.str() + result.stderr.str()
+
+
+LOSES_THE_SERVER = """
+from pathlib import Path
+from harness.kube import Kube
+
+def test_own(cluster):
+    Kube.connect(Path("config")).request("GET", "/version")
+"""
+
+
+def test_a_server_that_is_lost_within_a_test_shows_the_tests_own_lines_and_no_keys(
+    run_pytest: RunPytest, folder: Path
+) -> None:
+    (folder / "config").write_text(KUBECONFIG)
+    (folder / "test_it.py").write_text(LOSES_THE_SERVER)
+    result = run_pytest("--showlocals")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(['>*Kube.connect(Path("config")).request("GET", "/version")'])
+    assert KEY not in result.stdout.str() + result.stderr.str()
+
+
+def test_a_cluster_that_cannot_be_emptied_is_told_in_its_own_words(run_pytest: RunPytest, folder: Path) -> None:
+    (folder / "test_it.py").write_text(
+        "import pytest\n"
+        "from harness.errors import ClusterError\n"
+        "from harness.run.session import Session\n"
+        "@pytest.fixture(autouse=True)\n"
+        "def stuck(monkeypatch):\n"
+        "    def empty(self):\n"
+        "        raise ClusterError('it will not be emptied')\n"
+        "    monkeypatch.setattr(Session, 'empty', empty)\n"
+        "def test_own(cluster):\n"
+        "    pass\n"
+    )
+    result = run_pytest()
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["it will not be emptied"])
+    assert_plain(result)
 
 
 OWN_TESTS = """

@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import yaml
@@ -18,18 +18,22 @@ LISTS = ("contexts", "clusters", "users")
 # What names a file, which means one beside the kubeconfig unless it is absolute.
 FILES = ("certificate-authority", "client-certificate", "client-key", "tokenFile")
 PORTS = {"http": 80, "https": 443}
+TYPES: Mapping[type, str] = {list: "list", dict: "mapping", str: "text"}
 Object = dict[str, Any]
+Kind = TypeVar("Kind", list[Any], dict[str, Any], str)
 
 
 @dataclass(frozen=True)
 class Context:
-    """One context with its cluster and user; `document` is a kubeconfig that holds nothing else."""
+    """One context with its cluster and user; `document` is a kubeconfig that holds nothing else, `where` its files."""
 
     name: str
     cluster: str
     host: str
     port: int
-    document: Mapping[str, Any]
+    # Whoever prints a context, pytest in a traceback for one, shall not print its keys.
+    document: Mapping[str, Any] = field(repr=False)
+    where: str = ""
 
     def write(self, path: Path) -> Path:
         """Write it as a kubeconfig that only its owner can read."""
@@ -71,12 +75,21 @@ def _merged(paths: Sequence[Path]) -> Object:
     merged: Object = {"current-context": "", **{name: {} for name in LISTS}}
     for path in paths:
         document = _read(path)
-        merged["current-context"] = merged["current-context"] or document.get("current-context") or ""
+        merged["current-context"] = merged["current-context"] or str(document.get("current-context") or "")
         for name in LISTS:
-            for entry in document.get(name) or ():
+            for entry in _typed(document.get(name), list, f"{path}: {name}"):
                 if isinstance(entry, dict) and "name" in entry:
-                    merged[name].setdefault(str(entry["name"]), _absolute(entry, name.removesuffix("s"), path.parent))
+                    merged[name].setdefault(str(entry["name"]), _absolute(entry, name.removesuffix("s"), path))
     return merged
+
+
+def _typed(value: Any, kind: type[Kind], where: str) -> Kind:
+    """Return a part of a kubeconfig, empty if it is not there; one of another type is never quoted."""
+    if value is None:
+        return kind()
+    if not isinstance(value, kind):
+        raise InputError(f"{where}: {type(value).__name__} seen, a {TYPES[kind]} expected")
+    return value
 
 
 def _read(path: Path) -> Object:
@@ -92,15 +105,17 @@ def _read(path: Path) -> Object:
     return document
 
 
-def _absolute(entry: Object, kind: str, folder: Path) -> Object:
-    inside = dict(entry.get(kind) or {})
+def _absolute(entry: Object, kind: str, path: Path) -> Object:
+    where, folder = f'{path}: {kind} "{entry["name"]}"', path.parent
+    inside: Object = dict(_typed(entry.get(kind), dict, where))
     for key in FILES:
-        if inside.get(key):
-            inside[key] = str((folder / inside[key]).absolute())
-    program = inside.get("exec")
-    if isinstance(program, dict) and "/" in str(program.get("command", "")):
+        if name := _typed(inside.get(key), str, f"{where}: {key}"):
+            inside[key] = str((folder / name).absolute())
+    program = _typed(inside.get("exec"), dict, f"{where}: exec")
+    command = _typed(program.get("command"), str, f"{where}: exec: command")
+    if "/" in command:
         # A bare word is looked for on PATH; anything else is beside the kubeconfig.
-        inside["exec"] = {**program, "command": str((folder / program["command"]).absolute())}
+        inside["exec"] = {**program, "command": str((folder / command).absolute())}
     return {**entry, kind: inside}
 
 
@@ -117,12 +132,14 @@ def _picked(name: str, merged: Object, where: str) -> Context:
         parts[kind] = merged[f"{kind}s"][wanted]
     # Its own namespace is where kubectl would go, and nothing of ours belongs there.
     alone = {key: value for key, value in context.items() if key != "namespace"}
-    server = urlsplit(str(parts["cluster"]["cluster"].get("server", "")))
+    cluster = str(context.get("cluster", ""))
+    host, port = _address(parts["cluster"]["cluster"].get("server"), f'{where}: cluster "{cluster}"')
     return Context(
         name=name,
-        cluster=str(context["cluster"]),
-        host=server.hostname or "",
-        port=server.port or PORTS.get(server.scheme, 0),
+        cluster=cluster,
+        host=host,
+        port=port,
+        where=where,
         document={
             "apiVersion": "v1",
             "kind": "Config",
@@ -132,3 +149,16 @@ def _picked(name: str, merged: Object, where: str) -> Context:
             "users": [parts["user"]],
         },
     )
+
+
+def _address(server: object, where: str) -> tuple[str, int]:
+    """Return host and port of a server, whose address has to be one as kubectl writes it."""
+    try:
+        url = urlsplit(str(server or ""))
+        host, port = url.hostname, url.port or PORTS.get(url.scheme)
+    except ValueError:
+        host, port = None, None
+    if not host or not port or url.scheme not in PORTS:
+        seen = f'server "{server}"' if server else "no server"
+        raise InputError(f"{where}: {seen} seen, an address such as https://HOST:PORT expected")
+    return host, port

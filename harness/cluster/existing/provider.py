@@ -1,6 +1,7 @@
 """Borrows a cluster of the user's own: looks before it touches, and leaves it as it was."""
 
 import contextlib
+import logging
 import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from harness import progress
+from harness.cluster import abandoned
 from harness.cluster.base import ClusterSpec
 from harness.cluster.embedded.build import Binaries, binaries_for
 from harness.cluster.embedded.releases import nearest
@@ -44,11 +46,12 @@ class ExistingProvider:
         """Borrow the cluster: nothing is created on it before a scenario needs it."""
         _check_options(spec)
         context = context_of(spec)
+        abandoned.remove(progress.note)
         self._recover_namesake(spec.name)
         with ClusterFolder.create(spec.name) as folder, Supervisor(None, folder.path / "logs") as supervisor:
             kubeconfig = context.write(folder.path / KUBECONFIG)
             names = Names(secrets.token_hex(RUN_BYTES), context.host, context.port)
-            whole = _connected(kubeconfig, context.name)
+            whole = _connected(kubeconfig, f'{context.where}: context "{context.name}"')
             try:
                 versions = _looked_at(whole, context, names, spec)
                 cluster = ExistingCluster(
@@ -79,7 +82,7 @@ class ExistingProvider:
         if not run or not kubeconfig.is_file():
             # It had not come to touching anything.
             return []
-        kube = _connected(kubeconfig, str(facts.get("context")))
+        kube = _connected(kubeconfig, f'{kubeconfig}: context "{facts.get("context")}"')
         try:
             done = recover(kube, Names(run), Journal(folder), nodes=bool(facts.get("kwok_nodes")))
         finally:
@@ -87,20 +90,40 @@ class ExistingProvider:
         return [f'{what} of context "{facts.get("context")}"' for what in done]
 
     def _recover_namesake(self, name: str | None) -> None:
-        """Clean up after a run of the same name that was killed: its folder, which tells how, is about to go."""
+        """Try again what a run of the same name left and still holds: its folder, which tells how, is about to go."""
         folder = folder_of(name) if name else None
         if folder and folder.path.is_dir() and not folder.is_owned() and folder.facts().get("provider") == self.name:
             for what in self.recover(folder.path, folder.facts()):
                 progress.note(f"removed {what}, left by a run that was killed")
 
 
-def _connected(kubeconfig: Path, context: str) -> Kube:
+class _Complaints(logging.Handler):
+    """What the official client says of credentials that it then goes on without."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.said: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.said.append(record.getMessage())
+
+
+def _connected(kubeconfig: Path, where: str) -> Kube:
     from kubernetes.config import ConfigException
 
+    complaints, root = _Complaints(), logging.getLogger()
+    root.addHandler(complaints)
     try:
-        return Kube.connect(kubeconfig)
-    except ConfigException as error:
-        raise InputError(f'context "{context}": cannot be used: {error}') from error
+        kube = Kube.connect(kubeconfig)
+    except (ConfigException, TypeError, ValueError) as error:
+        # Data that is no base64 is a ValueError or, if it is no text, a TypeError.
+        raise InputError(f"{where}: cannot be used: {error}") from None
+    finally:
+        root.removeHandler(complaints)
+    if complaints.said:
+        kube.close()
+        raise InputError(f"{where}: cannot be used: {'; '.join(complaints.said)}")
+    return kube
 
 
 def _check_options(spec: ClusterSpec) -> None:

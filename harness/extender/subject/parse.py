@@ -43,16 +43,16 @@ class Subject:
     `text` is what was written, without its secrets. `kind` is the word before the colon, `target` what follows it,
     `arguments` the command line of a `cmd` or what a `go` program gets. `options` are those of a reference. `entry` has
     the keys of an `extenders[]` entry that are known about it, None if nothing is. `folder` is where relative paths
-    start. `start_seconds` is None unless it was said.
+    start. `start_seconds` is None unless it was said. What may hold secrets is not shown by whoever prints it.
     """
 
     text: str
     kind: str
-    target: str
+    target: str = field(repr=False)
     options: Mapping[str, str] = field(default_factory=dict)
     entry: Mapping[str, Any] | None = None
-    arguments: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
+    arguments: tuple[str, ...] = field(default=(), repr=False)
+    env: Mapping[str, str] = field(default_factory=dict, repr=False)
     health: str | None = None
     start_seconds: float | None = None
     folder: Path = Path()

@@ -23,7 +23,7 @@ def rows(*runs: RunSummary) -> list[list[str]]:
 
 def test_percentiles_are_those_of_all_pods() -> None:
     (row,) = rows(waiting(*range(0, 1001, 10)))
-    assert row[:9] == ["synthetic[default]", "default", "1/1", "101", "0", "0", "500", "900", "990"]
+    assert row[:9] == ["synthetic[default]", "default", "1/1", "101", "0", "-", "500", "900", "990"]
 
 
 def test_repeats_stand_together_and_variants_apart() -> None:

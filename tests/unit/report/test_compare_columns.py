@@ -56,6 +56,16 @@ def test_tries_of_repeats_are_a_span(tmp_path: Path) -> None:
     assert cell(TRIES, *runs) == "2-9"
 
 
+def test_a_scheduler_that_tells_nothing_did_not_try_0_times(tmp_path: Path) -> None:
+    silent = measured(tmp_path / "silent", bound(20, 1.0), "", "")
+    assert (cell(TRIES, silent), silent.attempts, silent.to_json()["attempts"]) == ("-", None, None)
+    assert cell(TRIES, silent, measured(tmp_path / "told", bound(2, 1.0), page(0), page(2))) == "-"
+
+
+def test_tries_of_an_idle_scheduler_are_none_and_known(tmp_path: Path) -> None:
+    assert cell(TRIES, measured(tmp_path, bound(0, 1.0), page(3), page(3))) == "0"
+
+
 def test_speed_is_the_middle_of_repeats() -> None:
     assert cell(SPEED, judged(bound(20, 2.0))) == "10"
     assert cell(SPEED, *(judged(bound(20, seconds)) for seconds in (1.0, 2.0, 20.0))) == "10"
@@ -76,7 +86,7 @@ def test_cpu_time_is_the_middle_of_repeats() -> None:
     assert cell(CPU, *runs) == "20"
 
 
-@pytest.mark.parametrize("column", [SPEED, SHARE, CPU])
+@pytest.mark.parametrize("column", [TRIES, SPEED, SHARE, CPU])
 def test_what_is_not_known_is_a_dash(column: int) -> None:
     assert cell(column, judged(RecordBuilder().node("n").pod("waits"))) == "-"
 

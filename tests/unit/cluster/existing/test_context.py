@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -93,3 +94,47 @@ def test_a_broken_file_is_named_and_not_quoted(tmp_path: Path) -> None:
     file.write_text("just words")
     with pytest.raises(InputError, match="str seen, a kubeconfig expected"):
         context_of(spec(file))
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        ({"contexts": 7}, "contexts: int seen, a list expected"),
+        ({"clusters": "secret-a"}, "clusters: str seen, a list expected"),
+        ({"users": {"u-a": {"token": "secret-a"}}}, "users: dict seen, a list expected"),
+        ({"contexts": [{"name": "a", "context": "foo"}]}, 'context "a": str seen, a mapping expected'),
+        ({"users": [{"name": "u-a", "user": "secret-a"}]}, 'user "u-a": str seen, a mapping expected'),
+        ({"users": [{"name": "u-a", "user": {"client-key": 7}}]}, 'user "u-a": client-key: int seen, a text expected'),
+        ({"users": [{"name": "u-a", "user": {"exec": "x"}}]}, 'user "u-a": exec: str seen, a mapping expected'),
+        ({"users": [{"name": "u-a", "user": {"exec": {"command": ["/x"]}}}]}, "exec: command: list seen, a text"),
+        ({"current-context": ["a"]}, "no context \"['a']\""),
+    ],
+)
+def test_a_part_of_another_type_is_named_and_not_quoted(changed: dict[str, Any], told: str, tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    file.write_text(yaml.safe_dump({**yaml.safe_load(config("a", "a")), **changed}))
+    with pytest.raises(InputError, match=f"^{re.escape(f'{file}: ')}") as caught:
+        context_of(spec(file))
+    assert told in str(caught.value)
+    assert "secret-a" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "server",
+    [None, "", 7, "https://127.0.0.1:notaport", "https://127.0.0.1:99999", "https://[::1", "a.test:6443", "https://"],
+)
+def test_a_server_that_is_no_address_is_bad_input(server: object, tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    clusters = [{"name": "c-a", "cluster": {"server": server} if server is not None else {}}]
+    file.write_text(yaml.safe_dump({**yaml.safe_load(config("a", "a")), "clusters": clusters}))
+    seen = f'server "{server}"' if server else "no server"
+    with pytest.raises(InputError) as caught:
+        context_of(spec(file))
+    expected = f'{file}: cluster "c-a": {seen} seen, an address such as https://HOST:PORT expected'
+    assert str(caught.value) == expected
+
+
+def test_a_context_that_is_printed_shows_no_keys(tmp_path: Path) -> None:
+    file = tmp_path / "config"
+    file.write_text(config("a", "a"))
+    assert "secret-a" not in repr(context_of(spec(file)))

@@ -128,15 +128,21 @@ def test_what_cannot_be_removed_at_the_end_is_left_for_whoever_cleans(
     assert told.endswith('-default of context "lab"')
 
 
-def test_a_new_run_of_the_same_name_cleans_up_first(
-    server: Server, spec: ClusterSpec, capfd: pytest.CaptureFixture[str]
-) -> None:
-    before = server.held()
-    named = ClusterSpec(kubeconfig=spec.kubeconfig, name="mine")
-    with ClusterFolder.create("mine") as folder:
+def left_behind(name: str) -> None:
+    """Leave the folder of a run that was killed."""
+    with ClusterFolder.create(name) as folder:
         (folder.path / existing.KUBECONFIG).write_text("{}")
         folder.announce(provider="existing", run="0123abcd", context="lab")
         folder.leave()
+
+
+@pytest.mark.parametrize("name", ["mine", "another", None])
+def test_a_new_run_cleans_up_first_after_one_that_was_killed(
+    name: str | None, server: Server, spec: ClusterSpec, capfd: pytest.CaptureFixture[str]
+) -> None:
+    before = server.held()
+    named = ClusterSpec(kubeconfig=spec.kubeconfig, name=name)
+    left_behind("mine")
     labels = {"scheduler-harness.io/run": "0123abcd"}
     server.create(
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "h-0123abcd-default", "labels": labels}}
@@ -144,6 +150,21 @@ def test_a_new_run_of_the_same_name_cleans_up_first(
     with ExistingProvider().cluster(named):
         assert server.held() == before
     assert "removed namespace h-0123abcd-default" in capfd.readouterr().err
+    assert folders() == []
+
+
+def test_a_run_of_the_same_name_whose_cluster_is_gone_keeps_what_tells_how_to_clean_up(
+    server: Server, spec: ClusterSpec, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left_behind("mine")
+
+    def gone(*_: object, **__: object) -> object:
+        raise ClusterError("nobody answers")
+
+    monkeypatch.setattr(server, "items", gone)
+    with pytest.raises(ClusterError, match="nobody answers"):
+        ExistingProvider().cluster(ClusterSpec(kubeconfig=spec.kubeconfig, name="mine")).__enter__()
+    assert folder_of("mine").facts()["run"] == "0123abcd"
 
 
 def test_a_run_that_was_killed_before_it_touched_anything_left_nothing(tmp_path: Path) -> None:
@@ -156,3 +177,25 @@ def test_credentials_that_cannot_be_read_are_bad_input(tmp_path: Path) -> None:
     file.write_text(config("lab", "lab", **{"client-certificate": "gone.crt", "client-key": "gone.key"}))
     with pytest.raises(InputError, match=r'context "lab": cannot be used: .*gone'):
         ExistingProvider().cluster(ClusterSpec(kubeconfig=file)).__enter__()
+
+
+@pytest.mark.parametrize(
+    ("user", "told"),
+    [
+        ({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "no-such-login"}}, "No such file"),
+        ({"exec": {"apiVersion": "client.authentication.k8s.io/v1", "command": "false"}}, "process returned 1"),
+        ({"exec": {"command": "true"}}, "missing key 'apiVersion'"),
+        ({"client-certificate-data": "odd", "client-key-data": "odd"}, "Incorrect padding"),
+        ({"client-certificate-data": 7, "client-key-data": 7}, "not 'int'"),
+    ],
+)
+def test_credentials_that_do_not_come_are_bad_input_and_nothing_goes_on_without_them(
+    user: dict[str, Any], told: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "config"
+    file.write_text(config("lab", "lab", **user))
+    with pytest.raises(InputError) as caught:
+        ExistingProvider().cluster(ClusterSpec(kubeconfig=file)).__enter__()
+    assert str(caught.value).startswith(f'{file}: context "lab": cannot be used: ')
+    assert told in str(caught.value)
+    assert capfd.readouterr().err == ""
