@@ -50,6 +50,12 @@ class Calls(Choosing):
         return self
 
 
+class HighestScore(Choosing):
+    """Every chosen pod is on the node that alone got the most points from extenders."""
+
+    kind: Literal["highestScore"] = "highestScore"
+
+
 class Attempts(Selecting):
     """How often pods were tried by an extender that decides by lot, within exact bounds of chance."""
 
