@@ -134,4 +134,13 @@ class SameAs(Selecting):
 
     kind: Literal["sameAs"] = "sameAs"
     relative_to: VariantName = Field(description="The variant to compare with.")
-    unless: Word | None = Field(default=None, description="Code of a finding that excuses a difference.")
+    unless: Word | None = Field(default=None, description="Code of a finding that excuses pods on other nodes.")
+    differs: Word | None = Field(
+        default=None, description="Code of a finding that has to show: with it, a pod is on another node."
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.unless is not None and self.differs is not None:
+            raise ValueError("give either unless or differs, both seen")
+        return self
