@@ -100,6 +100,17 @@ class Live:
         with self._changed:
             return list(self._movements())
 
+    def forsaken(self) -> bool:
+        """Return whether all that moves are pods that ask for a scheduler which does not run."""
+        with self._changed:
+            moving = [line for line in self._restless.values() if self._pod_moves(line)]
+            waits = any(self._workload_moves(line) for line in self._workloads.values())
+            return bool(moving) and not waits and all(map(self._is_forsaken, moving))
+
+    def _is_forsaken(self, line: Line) -> bool:
+        waiting = not line["terminating"] and not line["node"]
+        return waiting and bool(self._schedulers) and line["scheduler"] not in self._schedulers
+
     def _movements(self) -> Iterator[str]:
         for line in self._restless.values():
             if why := self._pod_moves(line):

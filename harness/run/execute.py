@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.clock import SYSTEM, WaitTimeoutError, unix_ns, wait_until
-from harness.cluster.base import Borrowed, Cluster, PlaysNodes, told
+from harness.cluster.base import Borrowed, Cluster, PlaysNodes, RunsImages, told
 from harness.errors import ApiError, HarnessError, NodeDied, RunError, SchedulerDied, StepError
 from harness.extender.cassette.command import without_logins
 from harness.observe.watching import Observation, observing
@@ -177,6 +177,7 @@ class _Run:
             list(self._installed.schedulers.values()),
             check,
             busy=traffic.busy if traffic else list,
+            closed=not isinstance(self._cluster, RunsImages | Borrowed),
         )
 
         def settle(timeout_seconds: float, until: Until | None = None) -> Settled:

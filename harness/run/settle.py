@@ -13,6 +13,8 @@ from harness.observe.metrics import queue_depth
 QUIET_SECONDS = 0.2
 # The same on a machine that is busy: for what only looks at rest until a scheduler or controller has heard the news.
 LONG_QUIET_SECONDS = 0.6
+# Nobody will look at pods that ask for a scheduler which does not run: what they wait for is said soon.
+FORSAKEN_SECONDS = 5.0
 CHECK_SECONDS = 0.25
 QUEUE_POLL_SECONDS = 0.05
 
@@ -40,8 +42,11 @@ class Settler:
     busy: Callable[[], list[str]] = list
     """Tells, in words, what goes on that neither the API nor a queue shows: calls of extenders that wait."""
 
+    closed: bool = False
+    """Whether no other scheduler than these can ever come, since the cluster's pods run no programs."""
+
     def settle(self, timeout_seconds: float) -> Settled:
-        """Return when everything is at rest, or at the deadline with what is not.
+        """Return when everything is at rest, or at the deadline with what is not; sooner if nobody will look at it.
 
         Raises:
             ClusterError: a part of the cluster died meanwhile.
@@ -52,7 +57,7 @@ class Settler:
             self.check()
             waited = self.clock.now() - start
             restless_seconds = self._quiet_needed() - self.live.quiet_seconds()
-            if waited >= timeout_seconds:
+            if waited >= timeout_seconds or self._forsaken():
                 stir = ["objects keep changing, though none has far to go"] if restless_seconds > 0 else []
                 return Settled(waited, tuple(self.live.movements() or self._queued() or stir))
             left = timeout_seconds - waited
@@ -82,6 +87,11 @@ class Settler:
 
     def _quiet_needed(self) -> float:
         return LONG_QUIET_SECONDS if self.live.may_stir() else QUIET_SECONDS
+
+    def _forsaken(self) -> bool:
+        """Tell whether nothing moves but pods that no scheduler will ever look at."""
+        quiet = self.closed and self.live.quiet_seconds() >= FORSAKEN_SECONDS
+        return quiet and self.live.forsaken() and not self._queued()
 
     def _queued(self) -> list[str]:
         """Return, in words, the pods that a scheduler tries now or will try again by itself."""

@@ -5,7 +5,7 @@ import pytest
 
 from harness.errors import ClusterError
 from harness.observe.live import Live
-from harness.run.settle import LONG_QUIET_SECONDS, QUIET_SECONDS, Settler
+from harness.run.settle import CHECK_SECONDS, FORSAKEN_SECONDS, LONG_QUIET_SECONDS, QUIET_SECONDS, Settler
 from harness.testing import FakeClock
 from tests.unit.observe.given import REFUSED, node, pod, workload
 
@@ -169,3 +169,29 @@ def test_a_dead_part_ends_the_wait(live: Live, clock: FakeClock) -> None:
     with pytest.raises(ClusterError, match="etcd died"):
         settler(live, clock, check=check).settle(60)
     assert clock.now() < 3
+
+
+def closed(live: Live, clock: FakeClock, *schedulers: Queue) -> Settler:
+    return Settler(live, schedulers, lambda: None, clock, closed=True)
+
+
+def test_pods_that_no_scheduler_will_look_at_are_told_soon(live: Live, clock: FakeClock) -> None:
+    live.pod(pod(scheduler="other"))
+    settled = closed(live, clock, Queue()).settle(60)
+    assert settled.seconds == pytest.approx(FORSAKEN_SECONDS, abs=CHECK_SECONDS)
+    assert 'it asks for schedulerName "other", running is: default-scheduler' in settled.moving[0]
+
+
+def test_where_another_scheduler_may_come_they_are_waited_for(live: Live, clock: FakeClock) -> None:
+    live.pod(pod(scheduler="other"))
+    clock.at(20, lambda: live.pod(pod(scheduler="other", node="n", phase="Running")))
+    assert settler(live, clock, Queue()).settle(60).moving == ()
+
+
+def test_whatever_else_moves_is_waited_for_too(live: Live, clock: FakeClock) -> None:
+    live.pod(pod(scheduler="other"))
+    live.pod(pod("mine", node="n"))
+    clock.at(20, lambda: live.pod(pod("mine", node="n", phase="Running")))
+    assert closed(live, clock, Queue()).settle(60).seconds >= 20 + FORSAKEN_SECONDS
+    busy = Queue(active=1)
+    assert closed(live, clock, busy).settle(60).seconds >= 60
