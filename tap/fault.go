@@ -178,6 +178,17 @@ func (s *faultSet) find(id string) *armed {
 	return nil
 }
 
+// spoilt returns how many calls each fault has taken, in order.
+func (s *faultSet) spoilt() []int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	counts := make([]int, 0, len(s.armed))
+	for _, one := range s.armed {
+		counts = append(counts, one.used)
+	}
+	return counts
+}
+
 func source(seed, stream uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, stream)) }
 
 // pick returns what to do to a call, nil if it is to be left alone. The first fault that takes it has it.

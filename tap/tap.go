@@ -153,6 +153,7 @@ type state struct {
 	Listening bool    `json:"listening"`
 	Open      int64   `json:"open"`
 	Faults    int     `json:"faults"`
+	Spoilt    []int   `json:"spoilt"` // calls, fault by fault
 	Unparsed  int64   `json:"unparsed"`
 	Upstream  *string `json:"upstream_problem"`
 	Problem   *string `json:"problem"`
@@ -162,9 +163,9 @@ func (t *tap) state() state {
 	t.archive.drain() // a call that is not open any more is on disk
 	listening, down, gateProblem := t.gate.state()
 	t.mu.Lock()
-	faults := len(t.faults.armed)
+	spoilt := t.faults.spoilt()
 	t.mu.Unlock()
-	s := state{Now: t.now(), Listening: listening, Open: t.open.Load(), Faults: faults, Unparsed: t.unparsed.Load()}
+	s := state{Now: t.now(), Listening: listening, Open: t.open.Load(), Faults: len(spoilt), Spoilt: spoilt, Unparsed: t.unparsed.Load()}
 	t.problemMu.Lock()
 	defer t.problemMu.Unlock()
 	if problem := t.problem; problem != "" || gateProblem != "" {

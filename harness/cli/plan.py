@@ -128,11 +128,28 @@ def scenario_roots() -> list[Path]:
     return [here] if here.resolve() == shipped("scenarios").resolve() else [here, shipped("scenarios")]
 
 
+def for_own_extender(chosen: Sequence[Scenario]) -> list[Scenario]:
+    """Return what can judge a user's extender, and tell what is left out; for choices in which nothing was named.
+
+    Raises:
+        InputError: nothing is left.
+    """
+    kept = [scenario for scenario in chosen if scenario.for_any_extender]
+    left_out = len(chosen) - len(kept)
+    if not kept:
+        raise InputError(
+            "--extender: every chosen scenario is about extenders of its own; name one to run it with yours"
+        )
+    if left_out:
+        note(f"about extenders of their own, left out: {left_out} of {len(chosen)}; name one to run it with yours")
+    return kept
+
+
 def choose(names: Sequence[str], sizes: Sequence[str], labels: str, *, all_sizes: bool = False) -> list[Scenario]:
     """Return the scenarios that are meant, each at the sizes that are meant."""
     roots = scenario_roots()
-    if not names and roots[0].is_dir():
-        roots = roots[:1]
+    if not names:
+        roots = [root for root in roots if root.is_dir()][:1]
     files = _load_all(find(names, roots))
     chosen = [
         file.at(size)

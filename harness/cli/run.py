@@ -11,7 +11,7 @@ import click
 from harness.cli.bring import Own, bring_options
 from harness.cli.closing import close, report_option
 from harness.cli.options import ClusterChoice, cluster_options, json_option
-from harness.cli.plan import Failure, Planned, carry_out, choose, plan
+from harness.cli.plan import Failure, Planned, carry_out, choose, for_own_extender, plan
 from harness.cluster.registry import provider as make_provider
 from harness.paths import runs_folder
 from harness.report.summary import RunSummary
@@ -51,7 +51,8 @@ def run(
 ) -> int:
     """Run scenarios on an ephemeral cluster and judge what happened.
 
-    SCENARIO is a path, a folder or a name; without one, everything in scenarios/ runs.
+    SCENARIO is a path, a folder or a name; without one, everything in scenarios/ runs, or what ships with the
+    harness. With --extender, scenarios about extenders of their own run only if they are named.
 
     \b
     Examples:
@@ -66,6 +67,8 @@ def run(
       harness run twenty-pause --extender go:./my-extender --fault status,status=500,verb=filter,share=0.3
     """
     chosen = choose(scenarios, sizes, labels, all_sizes=all_sizes)
+    if own.brought.extenders and not scenarios:
+        chosen = for_own_extender(chosen)
     runs = plan(chosen, variants or own.variants(), range(seed, seed + repeat), choice.provider)
     runs = [replace(planned, scenario=_broken(planned.scenario, own.faults)) for planned in runs]
     _check(own, runs)

@@ -32,7 +32,7 @@ def translate(file: Path, policy: Path | None, as_json: bool, check: bool) -> in
       harness translate scheduler.yaml --check
     """
     asked: list[str] = []
-    translation = to_v1(read_text(file), str(file), _finder(file.parent, policy, asked))
+    translation = to_v1(read_text(file), str(file), _finder(file.parent, policy, asked), "--policy")
     if policy is not None and not asked:
         raise InputError(f"--policy {policy}: {file} refers to no Policy; leave --policy out")
     if as_json:

@@ -176,6 +176,7 @@ def _prioritize_never_called(seen: Seen) -> Iterator[Finding]:
 
 
 def _blind_scoring(seen: Seen) -> Iterator[Finding]:
+    """Warn of what version and entry make likely; only a comparison, `sameAs`, shows whether it happened."""
     entry = seen.entry
     if entry.node_cache_capable or not entry.filter_verb or kubernetes_version(seen.record) < BLIND_SINCE:
         return
@@ -183,8 +184,8 @@ def _blind_scoring(seen: Seen) -> Iterator[Finding]:
     if not asked and seen.extender.tapped:
         return
     text = (
-        "answers filter with whole nodes, and since Kubernetes 1.33 resource scores then see every node as empty "
-        "(kubernetes#141781), so pods pile up or land elsewhere; set nodeCacheCapable and answer with NodeNames"
+        "answers filter with whole nodes, and since Kubernetes 1.33 resource scores may then see every node as empty "
+        "(kubernetes#141781), so that pods pile up or land elsewhere; set nodeCacheCapable and answer with NodeNames"
     )
     lines = [f"{where(call)}: {counted(call.nodes_out or 0, 'node')} left to score" for call in asked]
     yield seen.finding("blind-scoring", text, len(asked), lines)

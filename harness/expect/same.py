@@ -35,19 +35,22 @@ def same_as(expectation: SameAs, record: Record, peers: Sequence[Record] = ()) -
     pods = _chosen(expectation, record)
     bound = sum(pod.node is not None for pod in pods.values())
     lines, absent = _differences(pods, [_chosen(expectation, reference) for reference in references])
-    excused = bool(lines) and expectation.unless in {finding.code for finding in findings(record)}
+    codes = set() if own else {finding.code for finding in findings(record)}
+    # A finding tells of other nodes, and never of pods that are not there.
+    explained = bool(lines) and not absent and not codes.isdisjoint({expectation.unless, expectation.differs})
+    unseen = expectation.differs if not lines and expectation.differs in codes else None
     facts = [] if bound else [f"{counted(len(pods), 'pod')} matched, none of them is bound"]
     if own:
         facts.append(f"this run is of variant {expectation.relative_to}: it is its own reference")
     return Verdict(
         kind=expectation.kind,
         title=title,
-        status=status_of(bool(bound) and (excused or not lines)),
-        expected=expected + (f", unless {expectation.unless}" if expectation.unless else ""),
+        status=status_of(bool(bound) and (explained or not lines) and not unseen),
+        expected=expected + _exception(expectation),
         seen=f"{len(lines)} of {counted(len(pods), 'pod')} elsewhere" if bound else "no bound pod",
         detail="; ".join(limited(lines)),
         evidence=tuple(facts),
-        note=_note(record, absent) if lines else None,
+        note=_note(record, absent) if lines else _unseen(unseen),
     )
 
 
@@ -67,16 +70,27 @@ def _place(pod: PodHistory | None) -> str:
     return _ABSENT if pod is None else pod.node or _NOWHERE
 
 
+def _exception(expectation: SameAs) -> str:
+    if expectation.unless:
+        return f", unless {expectation.unless}"
+    return f", elsewhere with {expectation.differs}" if expectation.differs else ""
+
+
+def _unseen(code: str | None) -> str | None:
+    """Say that what a finding warns of did not happen, perhaps because this version of Kubernetes has it mended."""
+    return f"{code} was found and made no difference: this version of Kubernetes may have it mended" if code else None
+
+
 def _note(record: Record, absent: int) -> str | None:
     """Name what is known to make placements differ."""
+    if absent:
+        return "pods that a controller names have another name in every run; createPods gives names that repeat"
     blind = [finding.extender for finding in findings(record) if finding.code == "blind-scoring"]
     if blind:
         return (
             f"extender {', '.join(blind)} is not nodeCacheCapable: since Kubernetes 1.33 resource scores then see "
             "empty nodes, which can explain the difference (kubernetes#141781)"
         )
-    if absent:
-        return "pods that a controller names have another name in every run; createPods gives names that repeat"
     return None
 
 

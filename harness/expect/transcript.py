@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from harness.errors import InputError
 from harness.expect.base import counted, listed
+from harness.expect.scores import points
 from harness.extender.cassette.file import CassetteCall, transcript
 from harness.extender.entry import Entry
 from harness.extender.reply.effect import Effect, effect
@@ -14,8 +15,6 @@ from harness.record.model import PodHistory, Record
 _NODES_SHOWN_MAX = 6
 _CALLS_SHOWN_MAX = 40
 NOT_ENDED = "it had not ended when recording stopped"
-POINTS_PER_SCORE = 10
-"""kube-scheduler stretches an extender's 0 to 10 to the plugins' 0 to 100 before it applies the weight."""
 
 
 def said_by_extenders(record: Record, pod: PodHistory) -> list[str]:
@@ -93,16 +92,13 @@ def _choice(
         return
     if not scored:
         return
-    points: Counter[str] = Counter()
-    for name, made in scored.items():
-        for node, score in made.scores.items():
-            points[node] += score * entries[name].weight * POINTS_PER_SCORE
-    best = max(points.values(), default=0)
-    own = points[pod.node]
-    if own == best and sum(1 for value in points.values() if value == best) == 1:
+    added = points(scored, entries)
+    best = max(added.values(), default=0)
+    own = added[pod.node]
+    if own == best and sum(1 for value in added.values() if value == best) == 1:
         yield f"chosen: {pod.node}, which got the most from extenders ({own} points); the plugins' scores count too"
     elif own == best:
         yield f"chosen: {pod.node}, one of those that got the most from extenders ({own} points); the plugins decided"
     else:
-        top = listed([node for node, value in points.items() if value == best])
+        top = listed([node for node, value in added.items() if value == best])
         yield f"chosen: {pod.node} with {own} points of extenders, although {top} got {best}: plugins outweighed that"

@@ -115,8 +115,9 @@ class Tap:
     def state(self) -> dict[str, Any]:
         """Return what the tap says of itself.
 
-        `now` (its own seconds), `listening`, `open` (calls in flight), `faults`, `unparsed` (connections that do not
-        speak HTTP/1.x), `upstream_problem` (why the extender is not reachable) and `problem` (what spoils recording).
+        `now` (its own seconds), `listening`, `open` (calls in flight), `faults`, `spoilt` (calls, fault by fault),
+        `unparsed` (connections that do not speak HTTP/1.x), `upstream_problem` (why the extender is not
+        reachable) and `problem` (what spoils recording).
         """
         return self._order("GET", "/state")
 
@@ -126,7 +127,7 @@ class Tap:
         return float(self._order("PUT", "/recording", {"folder": place})["now"])
 
     def set_faults(self, faults: Sequence[Mapping[str, Any]]) -> float:
-        """Replace all faults; their windows and counters start now, at the tap's own time that is returned.
+        """Replace all faults; windows and counters of new ones start now, at the tap's own time that is returned.
 
         Raises:
             InputError: one of them is not a fault that the tap knows.

@@ -4,22 +4,23 @@ import contextlib
 import socket
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from harness.clock import SYSTEM, WaitTimeoutError, wait_until
+from harness.clock import WaitTimeoutError, wait_until
 from harness.errors import HarnessError, StepError, VariantError
+from harness.extender import recording
 from harness.extender.cassette.command import LEFT_OUT, without_logins
 from harness.extender.entry import Entry
+from harness.extender.injected import Injected, count
 from harness.extender.spool import gather, note, owned
 from harness.extender.subject.start import Running
 from harness.extender.tap import Tap, ended_calls
+from harness.progress import note as say
 from harness.record.call import EXTENDERS, Extender, Notice
 from harness.record.write import RecordWriter
 from harness.scenario.faults import Fault
 
-CLOCK_SAMPLES = 8
 NOTICE_SECONDS = 10.0
 SECRET_MISSING = f"its secret is not in the record: to repeat the run, write it where {LEFT_OUT} stands"
 
@@ -62,6 +63,7 @@ class Traffic:
         self._seed = 0
         self._spool: Path | None = None
         self._troubles: dict[str, str] = {}
+        self._injected: list[Injected] = []
 
     def logs(self) -> dict[str, Path]:
         """Return the log files of the extenders and taps, by the name they get in a record."""
@@ -89,19 +91,21 @@ class Traffic:
             offsets = {}
             for one, tap, folder in tapped:
                 folder.mkdir(mode=0o700)
-                offsets[one.name] = _offset(tap, folder, start)
+                offsets[one.name] = recording.begin(tap, folder, start)
             note(writer, facts, offsets)
             try:
                 yield warnings
             finally:
-                warnings += self.troubles()
-                warnings += [problem for one, tap, _ in tapped for problem in _stop_recording(one, tap)]
+                warnings += [*self.troubles(), *self._silent()]
+                warnings += self._unused()
+                warnings += [problem for one, tap, _ in tapped for problem in recording.stop(one.name, tap)]
                 warnings += gather(writer, told)
 
     def _begin(self, seed: int) -> None:
         """Give the run extenders that have not seen another run, and a tap without faults."""
         self._troubles.clear()
         self.clear(None)
+        self._injected.clear()
         for one in self.extenders:
             one.stopped = False
             fresh = not self._used and seed == self._seed and one.running.alive
@@ -152,9 +156,22 @@ class Traffic:
         self.watch()
         return list(self._troubles.values())
 
+    def _silent(self) -> list[str]:
+        """Return, in words, what runs elsewhere and is gone: perhaps no call came any more that would show it."""
+        elsewhere = [one for one in self.extenders if not one.running.restartable]
+        return [
+            f"extender {one.name} did not answer any more when the run ended: {cause}"
+            for one in elsewhere
+            if (cause := one.running.unreachable())
+        ]
+
     def inject(self, fault: Fault) -> list[str]:
         """Add a fault to the extenders it is meant for; return their names."""
         chosen = self._chosen(fault.extender)
+        injected = Injected(fault, {one.name: one.entry for one in chosen})
+        if injected.vain:
+            say(injected.vain)
+        self._injected.append(injected)
         for one in chosen:
             one.faults.append(fault)
             self._set_faults(one)
@@ -165,9 +182,17 @@ class Traffic:
         chosen = self._chosen(name)
         for one in chosen:
             if one.tap:
+                count(self._injected, one.faults, one.tap)
                 one.faults.clear()
                 self._set_faults(one)
         return [one.name for one in chosen]
+
+    def _unused(self) -> list[str]:
+        """Return, in words, the faults of the run that broke nothing."""
+        for one in self.extenders:
+            if one.tap:
+                count(self._injected, one.faults, one.tap)
+        return [told for one in self._injected if (told := one.unused)]
 
     def stop(self, name: str | None, how: str) -> list[str]:
         """End the processes of extenders."""
@@ -254,34 +279,6 @@ def _at_tap(entry: Entry, tap: Tap) -> Entry:
     # The tap vouches for itself; whether the extender's certificate is good is between the tap and the extender.
     tls = {"caFile": str(tap.authority)} if tap.authority else {}
     return replace(entry, url_prefix=tap.url + path, tls=tls)
-
-
-def _offset(tap: Tap, folder: Path, start: float) -> float:
-    """Start recording and return what turns the tap's time into the run's.
-
-    Half a round trip is the doubt, so the shortest of several counts: calls to one extender follow those to another
-    within a millisecond, and their order must not be lost.
-    """
-    tap.record_into(folder)
-    best, offset = inf, 0.0
-    for _ in range(CLOCK_SAMPLES):
-        before = SYSTEM.now()
-        tap_now = float(tap.state()["now"])
-        after = SYSTEM.now()
-        if after - before < best:
-            best, offset = after - before, (before + after) / 2 - start - tap_now
-    return offset
-
-
-def _stop_recording(one: Connected, tap: Tap) -> list[str]:
-    if not tap.alive:
-        return []
-    try:
-        problem = tap.state().get("problem")
-        tap.record_into(None)
-    except HarnessError as error:
-        return [f"the tap of {one.name} does not answer any more: {error}"]
-    return [f"the tap of {one.name} could not record everything: {problem}"] if problem else []
 
 
 def _require_own(one: Connected, op: str) -> None:

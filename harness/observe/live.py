@@ -81,6 +81,15 @@ class Live:
         with self._changed:
             return sum(1 for pod in self._pods.values() if _reason(pod) == "SchedulerError")
 
+    def refused_by_known(self) -> int:
+        """Return how many pods wait that one of the running schedulers refused."""
+        with self._changed:
+            return sum(
+                1
+                for pod in self._pods.values()
+                if pod["scheduler"] in self._schedulers and not pod["terminating"] and not pod["node"] and _reason(pod)
+            )
+
     def may_stir(self) -> bool:
         """Return whether something at rest may be woken by news that is still on its way.
 
@@ -99,6 +108,17 @@ class Live:
         """Return, in words, everything that is not at rest."""
         with self._changed:
             return list(self._movements())
+
+    def forsaken(self) -> bool:
+        """Return whether all that moves are pods that ask for a scheduler which does not run."""
+        with self._changed:
+            moving = [line for line in self._restless.values() if self._pod_moves(line)]
+            waits = any(self._workload_moves(line) for line in self._workloads.values())
+            return bool(moving) and not waits and all(map(self._is_forsaken, moving))
+
+    def _is_forsaken(self, line: Line) -> bool:
+        waiting = not line["terminating"] and not line["node"]
+        return waiting and bool(self._schedulers) and line["scheduler"] not in self._schedulers
 
     def _movements(self) -> Iterator[str]:
         for line in self._restless.values():

@@ -5,18 +5,26 @@ from dataclasses import dataclass
 
 _PENDING = re.compile(r'^scheduler_pending_pods\{queue="(\w+)"\} (\S+)$', re.MULTILINE)
 
+QUEUES = ("active", "backoff", "unschedulable", "gated")
+
 
 @dataclass(frozen=True)
 class QueueDepth:
-    """How many pods a scheduler keeps in each of its queues."""
+    """How many pods a scheduler keeps in each of its queues; `told` is whether its page mentions any."""
 
     active: int
     backoff: int
     unschedulable: int
     gated: int
+    told: bool = True
+
+    @property
+    def total(self) -> int:
+        """Return how many it keeps in all."""
+        return self.active + self.backoff + self.unschedulable + self.gated
 
 
 def queue_depth(page: str) -> QueueDepth:
     """Return the depths that a metrics page tells; a queue it does not mention is empty."""
     depths = {queue: int(float(value)) for queue, value in _PENDING.findall(page)}
-    return QueueDepth(**{name: depths.get(name, 0) for name in QueueDepth.__dataclass_fields__})
+    return QueueDepth(*(depths.get(name, 0) for name in QUEUES), told=bool(depths))

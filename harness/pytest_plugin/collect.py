@@ -67,8 +67,7 @@ def _scenario_cases(scenario: "Scenario", metafunc: pytest.Metafunc) -> Iterator
     slow = "slow" in scenario.labels
     if (sizes and scenario.size not in sizes) or (slow and not wants_slow(config)):
         return
-    if config.getoption("--extender") and scenario.extenders:
-        # What is said about another extender says nothing about the user's.
+    if config.getoption("--extender") and not scenario.for_any_extender:
         return
     labels = [name for name in ("slow", "faults") if name in scenario.labels]
     for name in variant_names(config):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.clock import SYSTEM, WaitTimeoutError, unix_ns, wait_until
-from harness.cluster.base import Borrowed, Cluster, HasScheduler, PlaysNodes, Scheduler, told
+from harness.cluster.base import Borrowed, Cluster, HasScheduler, PlaysNodes, RunsImages, Scheduler, told
 from harness.errors import ApiError, HarnessError, NodeDied, RunError, SchedulerDied, StepError
 from harness.extender.cassette.command import without_logins
 from harness.observe.watching import Observation, observing
@@ -177,6 +177,7 @@ class _Run:
             self._asked(),
             check,
             busy=traffic.busy if traffic else list,
+            closed=not isinstance(self._cluster, RunsImages | Borrowed),
         )
 
         def settle(timeout_seconds: float, until: Until | None = None) -> Settled:

@@ -12,6 +12,7 @@ from harness.scenario.expectations_extender import (
     Attempts,
     Calls,
     Findings,
+    HighestScore,
     InvariantViolated,
     Log,
     Metric,
@@ -166,6 +167,7 @@ Expectation = Annotated[
     | Timing
     | SameAs
     | Calls
+    | HighestScore
     | Attempts
     | Findings
     | Metric

@@ -50,6 +50,12 @@ class Calls(Choosing):
         return self
 
 
+class HighestScore(Choosing):
+    """Every chosen pod is on the node that alone got the most points from extenders."""
+
+    kind: Literal["highestScore"] = "highestScore"
+
+
 class Attempts(Selecting):
     """How often pods were tried by an extender that decides by lot, within exact bounds of chance."""
 
@@ -128,4 +134,13 @@ class SameAs(Selecting):
 
     kind: Literal["sameAs"] = "sameAs"
     relative_to: VariantName = Field(description="The variant to compare with.")
-    unless: Word | None = Field(default=None, description="Code of a finding that excuses a difference.")
+    unless: Word | None = Field(default=None, description="Code of a finding that excuses pods on other nodes.")
+    differs: Word | None = Field(
+        default=None, description="Code of a finding that has to show: with it, a pod is on another node."
+    )
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.unless is not None and self.differs is not None:
+            raise ValueError("give either unless or differs, both seen")
+        return self

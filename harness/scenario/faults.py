@@ -90,6 +90,11 @@ class Fault(Named):
             raise ValueError(f"{self.kind} spoils the extender's own answer: at can only be reply")
         return self
 
+    def spelled(self) -> str:
+        """Return the fault as `--fault` takes it: `status,status=500,verb=bind`."""
+        given = self.model_dump(exclude_defaults=True, exclude={"op", "kind"}, by_alias=True, mode="json")
+        return ",".join([self.kind, *(f"{key}={value}" for key, value in given.items())])
+
     def to_tap(self, seed: int, path_segment: str | None) -> dict[str, Any]:
         """Return the fault as the tap reads it; `path_segment` is how the configuration spells the verb."""
         values = self.model_dump(exclude_none=True, exclude={"op", "extender", "verb", "at"})

@@ -134,6 +134,14 @@ class Scenario(Body):
         declared = self.variants or (("extender",) if self.extenders else None)
         return declared is None or variant in declared
 
+    @property
+    def for_any_extender(self) -> bool:
+        """Whether it judges an extender that it does not know.
+
+        What is said about another extender, or about calls that are broken on purpose, says nothing about a user's.
+        """
+        return not self.extenders and "faults" not in self.labels
+
     def runs_on(self, provider: str) -> bool:
         """Tell whether it makes sense on the clusters of a provider."""
         return self.clusters is None or provider in self.clusters

@@ -10,6 +10,7 @@ from harness.errors import InputError
 from harness.extender.connect import Place, connected
 from harness.extender.subject.parse import Subject, parse
 from harness.extender.traffic import Connected, Traffic
+from harness.files import read_text
 from harness.scenario.extenders import EntryKeys, ExtenderSpec, names_of
 from harness.variant.base import NOTHING_BROUGHT, Installed, SchedulerConfig, Setup
 from harness.variant.config import proven, render, runs_schedulers, scheduler_names
@@ -92,7 +93,7 @@ def settings_of(brought: SchedulerConfig | None) -> tuple[dict[str, Any], tuple[
         # A lab's file names a path of the control plane's node; the file itself lies beside this one.
         for path in (folder / name, folder / Path(name).name):
             if path.is_file():
-                return path.read_text(encoding="utf-8")
+                return read_text(path)
         return None
 
     translated = translate(brought.text, brought.where, beside)

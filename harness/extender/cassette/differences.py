@@ -17,7 +17,7 @@ class Difference:
     """One decision that is not the same any more.
 
     `what` is verdict, reason, score, victims or error; `node` is None for an error, which concerns the whole call.
-    `rounds` counts in how many rounds it was seen.
+    `rounds` counts in how many rounds it was seen. `said` is what the subject wrote beside a status that is an error.
     """
 
     extender: str
@@ -30,6 +30,7 @@ class Difference:
     before: Any
     after: Any
     rounds: int = 1
+    said: str | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return it as JSON."""
@@ -38,7 +39,8 @@ class Difference:
     def text(self) -> str:
         """Return it as a line for people."""
         place = f", node {self.node}" if self.node else ""
-        return f"{self.pod or 'no pod'}: {self.kind} {self.seq}{place}: {self.what} {_said(self)}"
+        said = f" ({self.said})" if self.said else ""
+        return f"{self.pod or 'no pod'}: {self.kind} {self.seq}{place}: {self.what} {_said(self)}{said}"
 
 
 Change = tuple[str | None, str, Any, Any]

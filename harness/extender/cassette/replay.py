@@ -15,7 +15,9 @@ from harness.errors import InputError, VariantError
 from harness.extender.cassette.differences import Difference, changes
 from harness.extender.cassette.file import CassetteCall, read
 from harness.extender.entry import VERBS, Entry
+from harness.extender.references import binding
 from harness.extender.reply.effect import Effect, effect
+from harness.extender.serving import cluster
 from harness.extender.subject.parse import Subject
 from harness.extender.subject.reach import cannot_reach
 from harness.extender.subject.start import REACH_SECONDS, Running, started
@@ -25,6 +27,8 @@ from harness.progress import bar
 REQUESTS_MAX = 10_000
 # Errors name the address; both sides are judged at this one, so that a new port is no difference.
 _SOMEWHERE = "http://extender"
+_SAID_CHARACTERS_MAX = 200
+_OK = 200
 
 
 @dataclass(frozen=True)
@@ -108,7 +112,8 @@ def replay(path: Path, subject: Subject, folder: Path, options: Options) -> Repl
         options: how.
 
     Raises:
-        InputError: the cassette cannot be read, or does not say which extender is meant.
+        InputError: the cassette cannot be read, or does not say which extender is meant, or the subject is a reference
+            that needs a cluster.
         VariantError: the subject does not start, or is gone before the end.
     """
     known = _extender(path, options.extender)
@@ -155,6 +160,8 @@ class _Round:
             raise VariantError(f"{self.result.subject}: gone at call {call.seq} ({kind} of {call.pod}): {how}")
         before = self._judged(call, call.status, body, call.ending)
         after = self._judged(call, reply.status, reply.body, reply.ending)
+        if after.error:
+            self._refuse_without_cluster(reply.body)
         result = self.result
         result.sent[kind] += 1
         result.seconds_now[kind].append(reply.seconds)
@@ -164,7 +171,17 @@ class _Round:
             if call.seconds is not None:
                 result.seconds_then[kind].append(call.seconds)
         for node, what, was, now in changes(before, after):
-            yield Difference(call.extender, call.seq, kind, call.pod, call.attempt, node, what, was, now)
+            said = _excerpt(reply.body) if now and what == "error" and reply.status not in (None, _OK) else None
+            yield Difference(call.extender, call.seq, kind, call.pod, call.attempt, node, what, was, now, said=said)
+
+    def _refuse_without_cluster(self, body: bytes) -> None:
+        """Raise when a reference says that it lacks what no replay has; its errors would pass for decisions."""
+        subject = self.running.subject
+        if subject.kind == "ref" and any(text.encode() in body for text in (binding.NO_CLUSTER, cluster.NO_CLUSTER)):
+            raise InputError(
+                f"{subject.text}: it does its work only with a cluster, and a replay has none; compare it in runs "
+                f"(harness run … --extender {subject.text})"
+            )
 
     def _bodies(self, call: CassetteCall) -> tuple[bytes, bytes]:
         try:
@@ -184,6 +201,12 @@ class _Round:
 
     def _judged(self, call: CassetteCall, status: int | None, body: bytes, ending: str) -> Effect:
         return effect(call.kind or "", self.entry, call.request, status, body, ending=ending)
+
+
+def _excerpt(body: bytes) -> str | None:
+    """Return the beginning of a body, in a line."""
+    text = " ".join(body.decode("utf-8", errors="replace").split())
+    return text if len(text) <= _SAID_CHARACTERS_MAX else text[:_SAID_CHARACTERS_MAX] + "…"
 
 
 def percentile(values: Iterable[float], percent: int) -> float:

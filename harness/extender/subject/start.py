@@ -57,8 +57,12 @@ class Running:
     def alive(self) -> bool:
         """Tell whether it runs; a subject that runs elsewhere does if it accepts a connection."""
         if self._start is None:
-            return cannot_reach(self.url, timeout_seconds=REACH_SECONDS) is None
+            return self.unreachable() is None
         return self.child is not None and self.child.exit_code is None and not self.child.died
+
+    def unreachable(self) -> str | None:
+        """Say why no connection to it can be made, None if one can."""
+        return cannot_reach(self.url, timeout_seconds=REACH_SECONDS)
 
     def check(self) -> str | None:
         """Say how it ended, if it did so by itself."""

@@ -20,7 +20,7 @@ _POLICY = ("algorithmSource", "policy")
 """Where a draft keeps the Policy that it is made of; no place of the new configuration."""
 
 
-def translate(text: str, where: str, files: Files) -> Translation:
+def translate(text: str, where: str, files: Files, option: str | None = None) -> Translation:
     """Return what a scheduler configuration says, as KubeSchedulerConfiguration v1.
 
     Args:
@@ -28,6 +28,7 @@ def translate(text: str, where: str, files: Files) -> Translation:
             inside of a ConfigMap.
         where: what to call the text in messages, such as its path.
         files: finds the Policy that a v1alpha1 configuration refers to.
+        option: what the command has for a Policy that is elsewhere, if it has that.
 
     Raises:
         InputError: the text cannot be read, or kube-scheduler would refuse it; every problem has its file and line.
@@ -46,7 +47,7 @@ def translate(text: str, where: str, files: Files) -> Translation:
     elif version == "Policy":
         _from_policy(draft, spot)
     else:
-        translate_config(draft, spot, version, lambda policy: _referred(draft, policy, found, files))
+        translate_config(draft, spot, version, lambda policy: _referred(draft, policy, found, files, option))
     _check(draft)
     _tell_left_out(draft, found, spot)
     changes = tuple(sorted(draft.changes, key=lambda change: (change.file != where, change.file, change.line)))
@@ -125,9 +126,9 @@ def _before_extenders(draft: Draft, profiles: list[object]) -> None:
         draft.config["extenders"] = extenders
 
 
-def _referred(draft: Draft, spot: Spot, found: Found, files: Files) -> Spot | None:
+def _referred(draft: Draft, spot: Spot, found: Found, files: Files, option: str | None) -> Spot | None:
     """Return the Policy that `algorithmSource.policy` refers to; it may stand in the same text."""
-    name, missing = _reference(draft, spot)
+    name, missing = _reference(draft, spot, option)
     if name is None:
         return None
     text = files(name)
@@ -153,15 +154,17 @@ def _referred(draft: Draft, spot: Spot, found: Found, files: Files) -> Spot | No
     return policy
 
 
-def _reference(draft: Draft, spot: Spot) -> tuple[str | None, str]:
+def _reference(draft: Draft, spot: Spot, option: str | None) -> tuple[str | None, str]:
     """Return how `files` knows a Policy, and what to say when it is not there."""
     file, configmap = spot.get("file"), spot.get("configMap")
+    given = f"give it with {option}" if option else ""
     path = file.get("path") if isinstance(file, dict) else None
     if isinstance(path, str) and path:
-        return path, f"the Policy file {shown(path)} is not there; give it with --policy"
+        return path, f"the Policy file {shown(path)} is not there; {given or 'put it beside this file'}"
     if isinstance(configmap, dict) and configmap.get("name"):
         name = f"{configmap.get('namespace') or 'kube-system'}/{configmap['name']}"
-        told = f"the Policy is in ConfigMap {name}; save the value of its key {POLICY_KEY} and give it with --policy"
+        where = f"and {given}" if given else "at the end of this file, after a line ---"
+        told = f"the Policy is in ConfigMap {name}; save the value of its key {POLICY_KEY} {where}"
         return f"configmap:{name}", told
     draft.refuse(spot, f"{shown(spot.data)} seen, file.path or configMap.name expected")
     return None, ""

@@ -194,3 +194,32 @@ def test_ones_own_extender_stands_in_for_that_of_a_scenario(run: Harness, here: 
     assert (told["name"], told["subject"]) == ("drawn", "ref:lucky")
     (told,) = extenders(made(run("--extender", "ref:pass-through", "--json")))
     assert (told["name"], told["subject"]) == ("drawn", "ref:pass-through")
+
+
+@pytest.mark.parametrize(
+    ("reference", "told"),
+    [
+        ("file: {path: /etc/kubernetes/policy.cfg}", "put it beside this file"),
+        ("configMap: {name: mine}", "policy.cfg at the end of this file, after a line ---"),
+    ],
+)
+def test_advice_about_a_missing_policy_fits_the_command(run: Harness, here: Path, reference: str, told: str) -> None:
+    (here / "old.yaml").write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\n"
+        f"algorithmSource: {{policy: {{{reference}}}}}\n"
+    )
+    ended = run("--scheduler-config", here / "old.yaml")
+    assert ended.code == 2
+    assert told in ended.err
+    assert "--policy" not in ended.err
+
+
+def test_a_policy_that_is_no_text_is_refused(run: Harness, here: Path) -> None:
+    (here / "old.yaml").write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1alpha1\nkind: KubeSchedulerConfiguration\n"
+        "algorithmSource: {policy: {file: {path: policy.cfg}}}\n"
+    )
+    (here / "policy.cfg").write_bytes(b"kind: Policy\n# \xff\n")
+    ended = run("--scheduler-config", here / "old.yaml")
+    assert ended.code == 2
+    assert "policy.cfg:2: cannot be read: byte 0xff is not UTF-8" in ended.err

@@ -63,3 +63,38 @@ def test_a_difference_names_the_known_bug_that_can_explain_it() -> None:
     assert "kubernetes#141781" in (verdict.note or "")
     same = judge(builder.build(), [run("default", a="n1")])[0]
     assert (same.status, same.note) == ("held", None)
+
+
+def blind(**expect: str) -> RecordBuilder:
+    builder = RecordBuilder(EXPECT | expect, variant="extender").extender(nodeCacheCapable=False).node("n1")
+    return builder.pod("a", "n1").call("filter", "a", nodes_in=2, nodes_out=2)
+
+
+def test_a_finding_excuses_other_nodes_and_no_missing_pods() -> None:
+    record = blind(unless="blind-scoring").build()
+    assert judge(record, [run("default", a="n2")])[0].status == "held"
+    assert judge(record, [run("default", a="n1")])[0].status == "held"
+    missing = judge(record, [run("default", a="n2", b="n1")])[0]
+    assert missing.status == "rejected"
+    assert "kubernetes#141781" not in (missing.note or "")
+
+
+def test_a_finding_that_has_to_show_demands_a_difference() -> None:
+    record = blind(differs="blind-scoring").build()
+    other = judge(record, [run("default", a="n2")])[0]
+    assert (other.status, other.expected) == ("held", "on the same nodes as with default, elsewhere with blind-scoring")
+    assert "kubernetes#141781" in (other.note or "")
+    same = judge(record, [run("default", a="n1")])[0]
+    assert same.status == "rejected"
+    assert "blind-scoring was found and made no difference" in (same.note or "")
+    assert judge(record, [run("default", a="n2", b="n1")])[0].status == "rejected"
+
+
+def test_without_the_finding_or_as_its_own_reference_nothing_has_to_differ() -> None:
+    differs = EXPECT | {"differs": "blind-scoring"}
+    plain = RecordBuilder(differs, variant="extender").extender().node("n1").pod("a", "n1").build()
+    assert judge(plain, [run("default", a="n1")])[0].status == "held"
+    assert judge(plain, [run("default", a="n2")])[0].status == "rejected"
+    own = blind(differs="blind-scoring")
+    own.variant = "default"
+    assert judge(own.build())[0].status == "held"

@@ -168,6 +168,19 @@ def test_a_reference_is_started_and_ended(cassette: Path, tmp_path: Path) -> Non
     assert result.left_out["preempt, for which the subject has no verb"] == 1
 
 
+@pytest.mark.parametrize(("name", "bind"), [("binpack", False), ("spread", False), ("index-bind", True)])
+def test_a_reference_that_needs_a_cluster_is_refused(cassette: Path, tmp_path: Path, name: str, bind: bool) -> None:
+    with pytest.raises(InputError, match=f"ref:{name}: it does its work only with a cluster, and a replay has none"):
+        replay(cassette, parse(f"ref:{name}", {}), tmp_path / "subject", Options(bind=bind))
+
+
+def test_what_was_written_beside_a_status_is_shown(cassette: Path, tmp_path: Path) -> None:
+    (one,) = play(cassette, {"/s/filter": lambda _: Status(500, b"no\n  gpu " + b"x" * 300)}, tmp_path).differences
+    assert one.text().endswith(f"code 500 (no gpu {'x' * 193}…)")
+    (empty,) = play(cassette, {"/s/filter": lambda _: Status(500)}, tmp_path / "empty").differences
+    assert empty.text().endswith("code 500")
+
+
 def test_every_round_begins_afresh(tmp_path: Path) -> None:
     tapped = Tapped(tmp_path / "tap")
     tapped.call("/s/filter", asked(), {"Error": "call 1"})

@@ -16,5 +16,5 @@ def test_the_depth_of_every_queue_is_read() -> None:
 
 
 def test_a_queue_that_is_not_mentioned_is_empty_and_an_unknown_one_no_trouble() -> None:
-    assert queue_depth("") == QueueDepth(0, 0, 0, 0)
+    assert queue_depth("") == QueueDepth(0, 0, 0, 0, told=False)
     assert queue_depth('scheduler_pending_pods{queue="newest"} 5\n') == QueueDepth(0, 0, 0, 0)

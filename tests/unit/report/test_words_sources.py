@@ -28,6 +28,8 @@ WRITERS = (
     "extender/subject/probe.py",
     "extender/cassette/bodies.py",
     "extender/cassette/finalize.py",
+    "extender/injected.py",
+    "extender/recording.py",
     "extender/traffic.py",
     "cluster/existing/nodes.py",
     "cluster/kind/kubelet.py",

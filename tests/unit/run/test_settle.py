@@ -5,7 +5,15 @@ import pytest
 
 from harness.errors import ClusterError, NoSuchPage, SchedulerDied
 from harness.observe.live import Live
-from harness.run.settle import LONG_QUIET_SECONDS, QUIET_SECONDS, SILENT_SECONDS, Settler
+from harness.run.settle import (
+    ATTEMPT_SECONDS,
+    CHECK_SECONDS,
+    FORSAKEN_SECONDS,
+    LONG_QUIET_SECONDS,
+    QUIET_SECONDS,
+    SILENT_SECONDS,
+    Settler,
+)
 from harness.testing import FakeClock
 from tests.unit.observe.given import REFUSED, node, pod, workload
 
@@ -27,9 +35,10 @@ class Queue:
     log = Path("scheduler.log")
     config = ""
 
-    def __init__(self, active: int = 0, backoff: int = 0, *, alive: bool = True) -> None:
+    def __init__(self, active: int = 0, backoff: int = 0, *, unschedulable: int = 9, alive: bool = True) -> None:
         self.active = active
         self.backoff = backoff
+        self.unschedulable = unschedulable
         self.error: ClusterError | None = None if alive else ClusterError("no answer")
 
     def cpu_seconds(self) -> float | None:
@@ -40,7 +49,11 @@ class Queue:
             raise self.error
         return "\n".join(
             f'scheduler_pending_pods{{queue="{name}"}} {depth}'
-            for name, depth in (("active", self.active), ("backoff", self.backoff))
+            for name, depth in (
+                ("active", self.active),
+                ("backoff", self.backoff),
+                ("unschedulable", self.unschedulable),
+            )
         )
 
     def becomes(self, active: int, backoff: int) -> None:
@@ -102,6 +115,28 @@ def test_what_news_on_its_way_could_wake_is_given_more_time(live: Live, clock: F
     live.pod(pod(scheduled=REFUSED))
     live.pod(pod(node="n", phase="Running"))
     assert settler(live, clock, Queue()).settle(60).seconds == pytest.approx(QUIET_SECONDS, abs=0.001)
+
+
+def test_a_refused_pod_that_stands_in_no_queue_is_being_tried(live: Live, clock: FakeClock) -> None:
+    live.pod(pod(scheduled=REFUSED))
+    queue = Queue(unschedulable=0)
+    clock.at(2, lambda: setattr(queue, "unschedulable", 1))
+    settled = settler(live, clock, queue).settle(60)
+    assert settled.moving == ()
+    assert 2 <= settled.seconds < 3
+
+
+def test_a_deadline_in_the_middle_of_an_attempt_is_told(live: Live, clock: FakeClock) -> None:
+    live.pod(pod(scheduled=REFUSED))
+    settled = settler(live, clock, Queue(unschedulable=0)).settle(2)
+    assert settled.moving == ("a scheduler tries 1 refused pods again",)
+
+
+def test_a_pod_that_its_scheduler_lost_is_not_waited_for_for_ever(live: Live, clock: FakeClock) -> None:
+    live.pod(pod(scheduled=REFUSED))
+    settled = settler(live, clock, Queue(unschedulable=0)).settle(60)
+    assert settled.moving == ()
+    assert ATTEMPT_SECONDS <= settled.seconds < ATTEMPT_SECONDS + 2
 
 
 @pytest.mark.parametrize("queue", [Queue(active=1), Queue(backoff=2)])
@@ -216,3 +251,29 @@ def test_a_dead_part_ends_the_wait(live: Live, clock: FakeClock) -> None:
     with pytest.raises(ClusterError, match="etcd died"):
         settler(live, clock, check=check).settle(60)
     assert clock.now() < 3
+
+
+def closed(live: Live, clock: FakeClock, *schedulers: Queue) -> Settler:
+    return Settler(live, schedulers, lambda: None, clock, closed=True)
+
+
+def test_pods_that_no_scheduler_will_look_at_are_told_soon(live: Live, clock: FakeClock) -> None:
+    live.pod(pod(scheduler="other"))
+    settled = closed(live, clock, Queue()).settle(60)
+    assert settled.seconds == pytest.approx(FORSAKEN_SECONDS, abs=CHECK_SECONDS)
+    assert 'it asks for schedulerName "other", running is: default-scheduler' in settled.moving[0]
+
+
+def test_where_another_scheduler_may_come_they_are_waited_for(live: Live, clock: FakeClock) -> None:
+    live.pod(pod(scheduler="other"))
+    clock.at(20, lambda: live.pod(pod(scheduler="other", node="n", phase="Running")))
+    assert settler(live, clock, Queue()).settle(60).moving == ()
+
+
+def test_whatever_else_moves_is_waited_for_too(live: Live, clock: FakeClock) -> None:
+    live.pod(pod(scheduler="other"))
+    live.pod(pod("mine", node="n"))
+    clock.at(20, lambda: live.pod(pod("mine", node="n", phase="Running")))
+    assert closed(live, clock, Queue()).settle(60).seconds >= 20 + FORSAKEN_SECONDS
+    busy = Queue(active=1)
+    assert closed(live, clock, busy).settle(60).seconds >= 60

@@ -47,6 +47,7 @@ def test_what_can_be_written(written: dict[str, Any], model: type[Any]) -> None:
         ({"kind": "invariant", "name": "settled"}, "violated"),
         ({"kind": "invariant", "name": "settled", "violated": False}, "judged without being written"),
         ({"kind": "invariant", "name": "never", "violated": True}, "'settled'"),
+        ({"kind": "sameAs", "relativeTo": "default", "unless": "a", "differs": "b"}, "either unless or differs"),
         ({"kind": "sameAs", "relativeTo": "defualt"}, "unknown variant"),
     ],
 )

@@ -10,7 +10,7 @@ OPS = (
 )
 KINDS = (
     "count, placement, onlyOn, neverOn, distribution, spread, pending, staysPending, timing, "
-    "sameAs, calls, attempts, findings, metric, trace, log, invariant"
+    "sameAs, calls, highestScore, attempts, findings, metric, trace, log, invariant"
 )
 
 
