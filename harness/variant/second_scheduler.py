@@ -2,18 +2,20 @@
 
 import contextlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from harness.cluster import kubeconfig
-from harness.cluster.base import Cluster
+from harness.cluster.base import Cluster, Program
 from harness.errors import VariantError
+from harness.extender.cassette.command import without_secrets
 from harness.extender.traffic import Traffic
 from harness.variant.base import NOTHING_BROUGHT, Installed, SchedulerConfig, Setup
 from harness.variant.config import DEFAULT_SCHEDULER, proven, render, runs_schedulers, scheduler_names, stock
 from harness.variant.extender import connected_all, seen_by_scheduler, settings_of, told
 from harness.variant.manifest import SchedulerManifest, read_manifest
-from harness.variant.program import check_program, program_of
+from harness.variant.program import check_program, program_of, unproven
 from harness.variant.rights import missing_rights
 
 SHIPPED = Path(__file__).parent / "manifests" / "second-scheduler.yaml"
@@ -46,14 +48,15 @@ class SecondSchedulerVariant:
                     "already; both would take the same pods. Give it a schedulerName of its own"
                 )
             first = stack.enter_context(stock(cluster, self.name))
-            program = program_of(setup.scheduler, cluster.versions)
+            program = _as(identity, program_of(setup.scheduler, cluster.versions))
             second = stack.enter_context(proven(runner, config, self.name, program, manifest.workload))
+            silent = unproven(without_secrets(setup.scheduler or ""), program)
             yield Installed(
                 variant=self.name,
                 schedulers={DEFAULT_SCHEDULER: first, **dict.fromkeys(names, second)},
                 config=f"{first.config}---\n{second.config}",
                 traffic=Traffic(extenders) if extenders else None,
-                notes=(*notes, *_elections(settings, manifest), *_beside(manifest), *told(extenders)),
+                notes=(*notes, *_elections(settings, manifest), *_beside(manifest), *told(extenders), *silent),
                 asks_for=names[0],
             )
 
@@ -86,6 +89,11 @@ def _identity(cluster: Cluster, manifest: SchedulerManifest) -> Path:
     }
     token = cluster.kube.request("POST", f"{account}/token", body=body)["status"]["token"]
     return kubeconfig.with_token(cluster.kubeconfig, cluster.folder / f"{manifest.name}.kubeconfig", token)
+
+
+def _as(identity: Path, program: Program | None) -> Program | None:
+    """Return a program of a user's own that is told the manifest's identity; the stock one reads its configuration."""
+    return replace(program, kubeconfig=identity) if program else None
 
 
 def _beside(manifest: SchedulerManifest) -> Iterator[str]:

@@ -5,11 +5,15 @@ import http.server
 import socket
 import threading
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 
 import pytest
 
-from harness.cluster.embedded.loopback import PlainPages
+from harness.certificates import Authority
+from harness.cluster.embedded.loopback import PlainPages, StrangersPages
 from harness.errors import ClusterError
+from tests.unit.pages import server_context
+from tests.unit.pages import serving as served_at
 
 
 @contextlib.contextmanager
@@ -103,3 +107,30 @@ def test_a_page_is_read_without_tls_and_its_address_says_so() -> None:
         with pytest.raises(ClusterError, match=r"http://127\.0\.0\.1:\d+/odd: 403 (?s:.*)not yours$") as caught:
             served.get("/odd")
     assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize("secure", [True, False], ids=["https", "http"])
+def test_a_stranger_may_have_any_certificate_or_none(tmp_path: Path, secure: bool) -> None:
+    reader = Authority(tmp_path / "ours").client("reader")
+    context = server_context(tmp_path / "theirs") if secure else None
+    with served_at({"/readyz": BUSY, "/metrics": (200, "a 1\n")}, context) as served:
+        pages = StrangersPages(served.port, reader)
+        assert not pages.is_ready()
+        served.pages["/readyz"] = OK
+        assert pages.is_ready()
+        assert pages.get("/metrics") == "a 1\n"
+
+
+def test_a_stranger_that_calls_plain_requests_bad_ones_is_asked_behind_tls(tmp_path: Path) -> None:
+    """Go answers 400 to plain requests where it serves TLS; that is no way to speak with it."""
+    with served_at({"/readyz": (400, "Client sent an HTTP request to an HTTPS server.")}) as served:
+        pages = StrangersPages(served.port, Authority(tmp_path / "ours").client("reader"))
+        assert not pages.is_ready()
+        with pytest.raises(ClusterError, match=r"https://127\.0\.0\.1:\d+/metrics"):
+            pages.get("/metrics")
+
+
+def test_a_stranger_that_is_not_there_yet_is_not_ready(tmp_path: Path) -> None:
+    with served_at({"/readyz": OK}) as served:
+        pages = StrangersPages(served.port, Authority(tmp_path / "ours").client("reader"))
+    assert not pages.is_ready()
