@@ -123,7 +123,10 @@ def test_what_never_settles_stops_the_run_and_is_named(bench: Bench) -> None:
     record = read(bench.run(made))
     assert not record.meta.settled
     assert record.meta.unsettled[0].startswith("pod lonely: no scheduler has looked at it")
-    assert record.meta.warnings == ("stopped at step 2 (settle): it did not settle",)
+    assert record.meta.warnings == (
+        "pods will ask for nobody, but the schedulers here serve default-scheduler",
+        "stopped at step 2 (settle): it did not settle",
+    )
     assert [pod.name for pod in record.pods] == ["lonely"]
     assert [verdict.kind for verdict in judge(record) if not verdict.ok] == ["settled"]
 
@@ -219,3 +222,13 @@ def test_a_borrowed_cluster_is_told_in_the_scenarios_words(bench: Bench, tmp_pat
     assert (bench.meta()["context"], bench.meta()["error"]) == ("lab", "default/pod is lost")
     assert expected == [["node-1", "node-2"]]
     assert (bench.only_record() / "logs" / "part.log").read_text() == "default/pod at work\n"
+
+
+def test_pods_that_nobody_will_take_are_told_before_they_wait(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    noted: list[str] = []
+    monkeypatch.setattr("harness.progress.note", noted.append)
+    pods = {**PODS, "spec": {"schedulerName": "nobody"}}
+    bench.run(scenario(pods, {"op": "settle", "timeoutSeconds": 0.1}, nodes=NODES))
+    told = "pods will ask for nobody, but the schedulers here serve default-scheduler"
+    assert noted == [f"made: {told}"]
+    assert told in bench.meta()["warnings"]
