@@ -94,6 +94,7 @@ class ApiError(HarnessError):
         self.method = method
         self.path = path
         self.status = status
+        self.reason = message
         super().__init__(f"{method} {path}: {status} {message}")
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from harness.errors import HarnessError, InputError, ScenarioError
+from harness.errors import BuildError, HarnessError, InputError, MissingToolError, ScenarioError, VariantError
 from harness.expect.judge import judge
 from harness.paths import shipped
 from harness.progress import bar, note
@@ -33,7 +33,12 @@ class Planned:
     @property
     def title(self) -> str:
         """Return its name for people."""
-        return f"{self.scenario.name}[{self.scenario.size}] {self.variant}"
+        return " ".join(self.of)
+
+    @property
+    def of(self) -> tuple[str, str]:
+        """Return the scenario and the variant as tables call them."""
+        return f"{self.scenario.name}[{self.scenario.size}]", self.variant
 
 
 @dataclass(frozen=True)
@@ -174,7 +179,7 @@ def _load_all(paths: Sequence[Path]) -> list[ScenarioFile]:
 
 
 def carry_out(runs: Sequence[Planned], session: Session) -> Iterator[RunSummary | Failure]:
-    """Make runs one after the other and judge their records; trouble with the infrastructure ends it."""
+    """Make runs one after the other and judge their records; trouble with the cluster ends it."""
     records: list[Record] = []
     compared: list[Record] = []
     with bar("Running scenarios", len(runs)) as shown:
@@ -182,7 +187,8 @@ def carry_out(runs: Sequence[Planned], session: Session) -> Iterator[RunSummary 
             try:
                 shown.show(f"{planned.title}: waiting for the cluster")
                 record = read(session.run(planned.scenario, planned.variant, seed=planned.seed, report=shown.show))
-            except InputError as error:
+            except (InputError, VariantError, BuildError, MissingToolError) as error:
+                # What could not be installed takes nothing from the cluster: the others have theirs.
                 yield Failure(planned, error)
             except HarnessError as error:
                 yield Failure(planned, error)

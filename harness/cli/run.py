@@ -118,11 +118,11 @@ def _close(done: Sequence[RunSummary], failures: Sequence[Failure], planned: int
         runs = [run.to_json() for run in done] + [failure.to_json() for failure in failures]
         print(json.dumps({"ok": ok, "runs": runs}, indent=2))
         return
-    if len(done) > 1:
+    if done and len(done) + len(failures) > 1:
         from harness.report.compare import comparison_text  # noqa: PLC0415 - loads pandas
 
         print()
-        print(comparison_text(done))
+        print(comparison_text(done, [failure.planned.of for failure in failures]))
     held = sum(run.ok for run in done)
     lost = f", {len(failures)} could not be made" if failures else ""
     untried = planned - len(done) - len(failures)

@@ -116,7 +116,9 @@ class Program:
 
     `{config}`, `{port}` and `{kubeconfig}` in `command` and `env` are replaced. With `takes_flags` it gets the command
     line of kube-scheduler behind its own. A `guarded` one is a stranger's: it knows no lifeline and is ended all the
-    same. `serves` says how its pages are read: by https as those of kube-scheduler, by http, or "nothing" at all.
+    same. `serves` says how its pages are read: by https as those of kube-scheduler, by http, or "nothing" at all; a
+    stranger on this machine may do with any certificate, or with plain http. `kubeconfig` is who it is to the API
+    server; the cluster's own scheduler unless told.
     """
 
     command: tuple[str, ...]
@@ -125,6 +127,7 @@ class Program:
     takes_flags: bool = True
     guarded: bool = False
     serves: Literal["https", "http", "nothing"] = "https"
+    kubeconfig: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 from harness import ports
 from harness.certificates import Authority, Identity
 from harness.cluster.base import Program
-from harness.cluster.embedded.loopback import LoopbackPages, NoPages, Pages, PlainPages
+from harness.cluster.embedded.loopback import LoopbackPages, NoPages, Pages, PlainPages, StrangersPages
 from harness.cluster.embedded.supervisor import SCHEDULER, START_TIMEOUT_SECONDS, Supervisor
 from harness.errors import VariantError
 from harness.process import Child, family_cpu_seconds
@@ -81,7 +81,8 @@ class Beside:
             path = self.folder / f"{name}.yaml"
             path.write_text(config)
             arguments = self.flags(path, port, server)
-            filled = _filled(program, {"config": str(path), "port": str(port), "kubeconfig": str(self.kubeconfig)})
+            identity = (program and program.kubeconfig) or self.kubeconfig
+            filled = _filled(program, {"config": str(path), "port": str(port), "kubeconfig": str(identity)})
             child = self.supervisor.start(SCHEDULER, arguments, name=name, program=filled)
             pages = self._pages(program, port)
             try:
@@ -91,16 +92,18 @@ class Beside:
                 self.supervisor.stop(child)
 
     def _pages(self, program: Program | None, port: int) -> Pages:
-        if program is None or program.serves == "https":
-            return LoopbackPages(port, self.authority.certificate, self.reader)
-        return NoPages(port) if program.serves == "nothing" else PlainPages(port)
+        if program and program.serves != "https":
+            return NoPages(port) if program.serves == "nothing" else PlainPages(port)
+        if program and program.guarded:
+            return StrangersPages(port, self.reader)
+        return LoopbackPages(port, self.authority.certificate, self.reader)
 
     def _await_health(self, name: str, program: Program | None, port: int, pages: Pages) -> None:
         serves = program.serves if program else "https"
         if serves == "nothing":
             self.supervisor.check()
             return
-        what = f"{name} answering {serves}://127.0.0.1:{port}/readyz or /healthz"
+        what = f"{name} answering {pages.scheme}://127.0.0.1:{port}/readyz or /healthz"
         seconds = STRANGER_SECONDS if program and program.guarded else START_TIMEOUT_SECONDS
         self.supervisor.wait(pages.is_ready, what, seconds)
 

@@ -8,7 +8,8 @@ from pathlib import Path, PurePosixPath
 import yaml
 
 from harness.errors import InputError
-from harness.scenario.words import listed
+from harness.files import read_text
+from harness.scenario.words import listed, shown
 
 KUBERNETES = "k8s.io/kubernetes"
 EDITS = ".edits.yaml"
@@ -24,7 +25,7 @@ def read(folder: Path) -> Changed:
     """Return the sources in a folder; notes and hidden files in it are none.
 
     Raises:
-        InputError: there is no such folder, or nothing in it.
+        InputError: there is no such folder, or nothing in it, or an edit in it is none.
     """
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; name one with changed files, such as pkg/scheduler/scheduler.go")
@@ -33,6 +34,8 @@ def read(folder: Path) -> Changed:
         path = PurePosixPath(file.relative_to(folder.resolve()).as_posix())
         if len(path.parts) == 1 and path.suffix != ".go":
             continue
+        if file.name.endswith(EDITS):
+            _edits(file)
         meant = path.with_name(path.name.removesuffix(EDITS))
         module, inside = _placed(meant)
         changed.setdefault(module, {})[inside] = file
@@ -69,10 +72,7 @@ def edited(
 
 
 def _applied(text: str, file: Path, version: str) -> str:
-    edits = yaml.safe_load(file.read_text(encoding="utf-8"))
-    if not isinstance(edits, list) or not all(isinstance(one, dict) and {"old", "new"} == one.keys() for one in edits):
-        raise InputError(f"{file}: a list of {{old: …, new: …}} expected")
-    for number, edit in enumerate(edits, start=1):
+    for number, edit in enumerate(_edits(file), start=1):
         count = text.count(edit["old"])
         if count != 1:
             raise InputError(
@@ -80,6 +80,25 @@ def _applied(text: str, file: Path, version: str) -> str:
             )
         text = text.replace(edit["old"], edit["new"])
     return text
+
+
+def _edits(file: Path) -> list[dict[str, str]]:
+    """Return the edits of a file.
+
+    Raises:
+        InputError: it is no YAML, or lists something else.
+    """
+    try:
+        edits = yaml.safe_load(read_text(file))
+    except yaml.YAMLError as error:
+        raise InputError(f"{file}: no YAML: {error}") from error
+    if not isinstance(edits, list) or not all(isinstance(one, dict) and {"old", "new"} == one.keys() for one in edits):
+        raise InputError(f"{file}: a list of {{old: …, new: …}} expected")
+    for number, edit in enumerate(edits, start=1):
+        for key, value in edit.items():
+            if not isinstance(value, str):
+                raise InputError(f"{file}: edit {number}: {key}: {shown(value)} seen, text expected; quote it")
+    return edits
 
 
 def check(changed: Mapping[PurePosixPath, Path], original: Path, version: str) -> None:

@@ -1,6 +1,7 @@
 """Puts several runs into one table: per scenario, size and variant, how often it held and how long pods took."""
 
 import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from statistics import median
@@ -65,14 +66,18 @@ def compared(runs: Iterable[tuple[str, str, RunSummary]]) -> list[Compared]:
     return [_compared(*key, group) for key, group in groups.items()]
 
 
-def comparison_text(runs: Sequence[RunSummary]) -> str:
-    """Return the table of all runs, repeats together; times are from a pod's creation to its binding, as watched."""
+def comparison_text(runs: Sequence[RunSummary], unmade: Sequence[tuple[str, str]] = ()) -> str:
+    """Return the table of all runs, repeats together; times are from a pod's creation to its binding, as watched.
+
+    `unmade` are the runs that could not be made, by scenario and variant.
+    """
+    missing = Counter(unmade)
     named = ((f"{run.record.meta.scenario}[{run.record.meta.size}]", run.record.meta.variant, run) for run in runs)
     rows = [
         [
             row.scenario,
             row.variant,
-            f"{row.held}/{row.runs}",
+            f"{row.held}/{row.runs + missing.pop((row.scenario, row.variant), 0)}",
             *(_span(counts) for counts in (row.running, row.pending, row.attempts)),
             *(_rounded(row.wait_ms(percent)) for percent in PERCENTILES),
             _rounded(row.pods_per_second),
@@ -81,7 +86,8 @@ def comparison_text(runs: Sequence[RunSummary]) -> str:
         ]
         for row in compared(named)
     ]
-    return _shown(rows)
+    unknown = ["-"] * (len(HEADERS) - 3)
+    return _shown([*rows, *([scenario, variant, "not made", *unknown] for scenario, variant in missing)])
 
 
 def _shown(rows: Sequence[Sequence[str]]) -> str:

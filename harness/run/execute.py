@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness import progress
 from harness.clock import SYSTEM, WaitTimeoutError, unix_ns, wait_until
 from harness.cluster.base import Borrowed, Cluster, HasScheduler, PlaysNodes, RunsImages, Scheduler, told
 from harness.errors import ApiError, HarnessError, NodeDied, RunError, SchedulerDied, StepError
@@ -16,6 +17,7 @@ from harness.observe.watching import Observation, observing
 from harness.record.write import RecordWriter, new_id
 from harness.run import cost, keep, machine
 from harness.run import extender_steps as _registered  # noqa: F401 - its steps are known once it is imported
+from harness.run.asking import unserved
 from harness.run.settle import Settled, Settler, Until
 from harness.run.steps import Stage, carry_out
 from harness.scenario.load import line_of_step
@@ -23,6 +25,7 @@ from harness.scenario.model import Scenario
 from harness.scenario.nodes import expand
 from harness.scenario.steps import Settle
 from harness.variant.base import Installed
+from harness.variant.config import DEFAULT_SCHEDULER
 
 Report = Callable[[str], None]
 CHECK_SECONDS = 0.25
@@ -93,6 +96,7 @@ class _Run:
     def carry_out(self, seed: int) -> None:
         """Do everything the scenario says, and write down everything that is seen."""
         keep.inputs(self._writer, self._scenario, self._installed)
+        self._warn_of_names()
         if isinstance(self._cluster, Borrowed):
             self._cluster.expect([node.name for node in self._scenario.declared_nodes])
         with keep.logs(self._cluster, self._installed, self._writer), self._traffic(seed):
@@ -113,6 +117,13 @@ class _Run:
             self._cpu_seconds = cost.since(used_before, cost.cpu_seconds(self._installed))
             self._warnings += keep.metrics(self._writer, "metrics-after.txt", self._installed)
             self._warnings += keep.trace(self._writer, self._cluster, self._installed, self._began_unix_ns)
+
+    def _warn_of_names(self) -> None:
+        """Tell at once what would otherwise show when pods have waited for nobody until the deadline."""
+        own = (DEFAULT_SCHEDULER,) if isinstance(self._cluster, HasScheduler) else ()
+        for text in unserved(self._scenario, dict.fromkeys((*self._installed.schedulers, *own))):
+            progress.note(f"{self._scenario.name}: {text}")
+            self._warnings.append(text)
 
     def _last_panic(self) -> str:
         """Return what a Go program said when it panicked; the end of its log is only the stack."""

@@ -13,7 +13,7 @@ from harness.variant.extender import brought_of, settings_of, subjects_of
 from harness.variant.framework_plugin import sources_of
 from harness.variant.program import check_program
 from harness.variant.rebuilt import changes_of
-from harness.variant.second_scheduler import manifest_of
+from harness.variant.second_scheduler import check_health, manifest_of
 
 
 def check_ahead(variant: str, setup: Setup) -> None:
@@ -36,6 +36,7 @@ def _extender(setup: Setup) -> None:
 
 def _second_scheduler(setup: Setup) -> None:
     _, manifest = manifest_of(setup)
+    check_health(setup, manifest)
     entries = _entries(setup.scheduler_config or SchedulerConfig(manifest.config, manifest.where))
     check_program(setup.scheduler)
     _check_extenders(setup.extenders, entries)

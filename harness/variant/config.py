@@ -75,16 +75,21 @@ def proven(
         try:
             scheduler = stack.enter_context(cluster.scheduler(config, name, program, workload))
         except ClusterError as error:
-            raise VariantError(f"{_refusal(name, str(error))}\nIts configuration:\n{config}\n{error}") from error
+            stranger = program is not None and program.guarded
+            raise VariantError(
+                f"{_refusal(name, str(error), stranger=stranger)}\nIts configuration:\n{config}\n{error}"
+            ) from error
         if program is None or not program.guarded or _tells_configuration(scheduler):
             prove_live(scheduler, scheduler.config)
         yield scheduler
 
 
-def _refusal(name: str, said: str) -> str:
+def _refusal(name: str, said: str, *, stranger: bool) -> str:
     """Return why a scheduler does not start: in its own words, which stand behind all of its flags, if it had some."""
     causes = _FAILED.findall(said)
-    return f"{name} does not start: {json.loads(causes[-1])}" if causes else f"{name} does not start."
+    if causes:
+        return f"{name} does not start: {json.loads(causes[-1])}"
+    return f"{name} does not start: {said.splitlines()[0]}" if stranger else f"{name} does not start."
 
 
 @contextlib.contextmanager
@@ -105,10 +110,11 @@ def stock(cluster: Cluster, variant: str) -> Iterator[Scheduler]:
 def _tells_configuration(scheduler: Scheduler) -> bool:
     """Tell whether a stranger's scheduler has the page that kube-scheduler tells its configuration on."""
     try:
-        scheduler.page("/configz")
-    except ClusterError:
+        page = yaml.safe_load(scheduler.page("/configz"))
+    except (ClusterError, yaml.YAMLError):
         return False
-    return True
+    # One that says the same at every path tells nothing.
+    return isinstance(page, dict)
 
 
 def prove_live(scheduler: Scheduler, config: str) -> None:

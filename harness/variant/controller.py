@@ -16,7 +16,7 @@ from harness.extender.subject.program import program_of as built
 from harness.scenario.words import shown
 from harness.variant.base import NOTHING_BROUGHT, Installed, Setup
 from harness.variant.config import runs_schedulers
-from harness.variant.program import check_program, command_words
+from harness.variant.program import check_program, command_words, unproven
 
 NAME = "controller-scheduler"
 FALLBACK = "ref:least-loaded"
@@ -45,7 +45,7 @@ class ControllerVariant:
                 scheduler = stack.enter_context(runner.scheduler(config, self.name, program))
             except ClusterError as error:
                 raise VariantError(f"{text}: the controller does not come up: {error}") from error
-            notes = _unproven(text, program)
+            notes = unproven(text, program)
             yield Installed(self.name, {NAME: scheduler}, config, notes=notes, asks_for=NAME)
 
 
@@ -97,11 +97,3 @@ def _reference(rest: str, seed: int) -> Program:
         *options,
     )
     return Program(command, takes_flags=False, guarded=True, serves="http")
-
-
-def _unproven(text: str, program: Program) -> tuple[str, ...]:
-    if program.serves != "nothing":
-        return ()
-    return (
-        f"{text}: it serves no health page ({{port}} in its command would say where), so its first binding is proof",
-    )

@@ -50,7 +50,8 @@ def check_program(text: str | None) -> None:
 def program_of(text: str | None, versions: Mapping[str, str]) -> Program | None:
     """Return the program that `--scheduler` names; None for the stock one.
 
-    A command without {config}, {port} or {kubeconfig} gets the flags of kube-scheduler.
+    A command without {config}, {port} or {kubeconfig} gets the flags of kube-scheduler. One with some of them but
+    {port} cannot know where to serve its pages, so nobody asks for them.
 
     Raises:
         InputError: it names none.
@@ -62,13 +63,23 @@ def program_of(text: str | None, versions: Mapping[str, str]) -> Program | None:
         case "cmd":
             words = command_words(text, rest)
             own = any(mark in word for word in words for mark in MARKS)
-            return Program(words, takes_flags=not own, guarded=True)
+            told = not own or any("{port}" in word for word in words)
+            return Program(words, takes_flags=not own, guarded=True, serves="https" if told else "nothing")
         case "go":
             return Program((str(built(Path(rest))),), guarded=True)
         case "image":
             return Program((), image=rest, guarded=True)
         case _:
             raise InputError(_unknown(text))
+
+
+def unproven(text: str, program: Program | None) -> tuple[str, ...]:
+    """Say that a program serves nothing that would prove that it lives, if so."""
+    if program is None or program.serves != "nothing":
+        return ()
+    return (
+        f"{text}: it serves no health page ({{port}} in its command would say where), so its first binding is proof",
+    )
 
 
 def _unknown(text: str) -> str:

@@ -1,5 +1,6 @@
 """A second scheduler under its manifest's identity: what is missing is named, and any program can be the scheduler."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,14 +17,24 @@ from harness.variant.second_scheduler import SHIPPED
 
 pytestmark = [pytest.mark.embedded, pytest.mark.second_scheduler]
 
+STRANGER = Path(__file__).parents[1] / "subjects" / "scheduler_py" / "scheduler.py"
 LAB = Path(__file__).parents[2] / "scenarios" / "lab" / "twenty-pause.yaml"
 
 
-def run_with(session: Session, brought: Brought) -> Path:
+FEW = """\
+name: few
+summary: Four pods run.
+nodes: [{count: 2}]
+steps: [{op: createPods, count: 4}]
+expect: [{kind: count, running: 4, total: 4}]
+"""
+
+
+def run_with(session: Session, brought: Brought, scenario: Path = LAB) -> Path:
     before = session.brought
     session.brought = brought
     try:
-        return session.run(load(LAB).at(None), "second-scheduler")
+        return session.run(load(scenario).at(None), "second-scheduler")
     finally:
         session.brought = before
 
@@ -76,5 +87,30 @@ def test_a_command_can_be_the_scheduler(sched_session: Session) -> None:
 
 def test_a_command_that_answers_nobody_is_told(sched_session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.cluster.beside.STRANGER_SECONDS", 1.0)
-    with pytest.raises(VariantError, match=r"answering https://127\.0\.0\.1:\d+/readyz or /healthz"):
+    with pytest.raises(
+        VariantError,
+        match=r"^second-scheduler does not start: .*answering http\(s\)://127\.0\.0\.1:\d+/readyz or /healthz",
+    ):
         run_with(sched_session, Brought(scheduler="cmd:sleep 600 {port}"))
+
+
+def test_a_command_may_make_its_own_certificate(sched_session: Session) -> None:
+    program = binaries_for(ClusterSpec()).program
+    line = f"cmd:{program} kube-scheduler --config={{config}} --secure-port={{port}}"
+    record = read(run_with(sched_session, Brought(scheduler=line)))
+    assert all(verdict.ok for verdict in judge(record))
+
+
+@pytest.mark.parametrize("port", ["{port}", ""], ids=["plain health page", "no page at all"])
+def test_a_program_of_another_kind_runs_under_the_identity_of_the_manifest(
+    sched_session: Session, tmp_path: Path, port: str
+) -> None:
+    few = tmp_path / "few.yaml"
+    few.write_text(FEW)
+    line = f"cmd:{sys.executable} {STRANGER} {{kubeconfig}} my-scheduler {port}".strip()
+    record = read(run_with(sched_session, Brought(scheduler=line), few))
+    assert all(verdict.ok for verdict in judge(record))
+    log = (record.path / "logs" / "second-scheduler.log").read_text()
+    assert "I am system:serviceaccount:kube-system:my-scheduler" in log
+    told = [text for text in record.meta.warnings if "its first binding is proof" in text]
+    assert bool(told) == (not port)

@@ -21,18 +21,20 @@ from tests.processes import PATIENCE_SECONDS, await_gone
 
 pytestmark = pytest.mark.embedded
 
-VARIANTS = ["second-scheduler", "framework-plugin", "controller"]
 # Which of the schedulers a variant runs is the one under test, by what pods ask for it.
 UNDER_TEST = {
     "second-scheduler": "my-scheduler",
     "framework-plugin": "default-scheduler",
     "controller": "controller-scheduler",
+    "rebuilt-scheduler": "default-scheduler",
 }
+# Each is also among the tests of its variant: `pytest -m controller` kills a controller.
+VARIANTS = [pytest.param(name, marks=getattr(pytest.mark, name.replace("-", "_"))) for name in UNDER_TEST]
 TWO_WAVES = """\
 name: two-waves
 summary: Two pods before and two after something happens.
 timeoutSeconds: 60
-variants: [second-scheduler, framework-plugin, controller]
+variants: [second-scheduler, framework-plugin, controller, rebuilt-scheduler]
 nodes: [{count: 2}]
 steps:
 - {op: createPods, count: 2, name: "before-{index}"}

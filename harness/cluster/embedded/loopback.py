@@ -8,6 +8,7 @@ from harness.certificates import Identity
 from harness.errors import ClusterError, NoSuchPage
 
 OK = 200
+BAD_REQUEST = 400
 NOT_FOUND = 404
 TIMEOUT_SECONDS = 10.0
 
@@ -36,6 +37,10 @@ class Pages:
     def is_ok(self, path: str) -> bool:
         """Return whether a page answers with 200."""
         return self._status(path) == OK
+
+    def is_spoken(self) -> bool:
+        """Return whether the server answers this way at all; one with TLS calls plain requests bad ones."""
+        return self._status("/readyz") not in {None, BAD_REQUEST}
 
     def is_ready(self) -> bool:
         """Return whether the server says that it is ready; one that knows no such page, that it is healthy."""
@@ -67,13 +72,16 @@ class Pages:
 
 
 class LoopbackPages(Pages):
-    """Pages behind TLS, verified by the cluster's own authority, asked for with a certificate of ours."""
+    """Pages behind TLS, verified by the cluster's own authority, if told, asked for with a certificate of ours."""
 
     scheme = "https"
 
-    def __init__(self, port: int, authority: Path, identity: Identity) -> None:
+    def __init__(self, port: int, authority: Path | None, identity: Identity) -> None:
         super().__init__(port)
-        self._context = ssl.create_default_context(cafile=str(authority))
+        self._context = ssl.create_default_context(cafile=str(authority) if authority else None)
+        if authority is None:
+            self._context.check_hostname = False
+            self._context.verify_mode = ssl.CERT_NONE
         self._context.load_cert_chain(str(identity.certificate), str(identity.key))
 
     def _connection(self) -> http.client.HTTPConnection:
@@ -92,3 +100,27 @@ class PlainPages(Pages):
 
     def _connection(self) -> http.client.HTTPConnection:
         return http.client.HTTPConnection("127.0.0.1", self._port, timeout=TIMEOUT_SECONDS)
+
+
+class StrangersPages(Pages):
+    """Pages of somebody else's scheduler: plain ones, or behind TLS with whatever certificate it made for itself.
+
+    Nobody but a program that we started answers on this port, so there is nobody to verify. Plain http is tried first:
+    a server with TLS refuses that at once, but a plain one may wait for the rest of a greeting that it cannot read.
+    """
+
+    scheme = "http(s)"
+
+    def __init__(self, port: int, identity: Identity) -> None:
+        super().__init__(port)
+        self._plain: Pages = PlainPages(port)
+        self._secure: Pages = LoopbackPages(port, None, identity)
+        self._chosen: Pages | None = None
+
+    def is_ready(self) -> bool:
+        """Return whether the server says that it is ready, and remember how it speaks."""
+        self._chosen = self._chosen or next((way for way in (self._plain, self._secure) if way.is_spoken()), None)
+        return self._chosen is not None and self._chosen.is_ready()
+
+    def _ask(self, path: str) -> tuple[int, str]:
+        return (self._chosen or self._secure)._ask(path)  # noqa: SLF001 - one of its own kind

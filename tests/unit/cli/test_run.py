@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from harness.cluster.base import ClusterSpec
-from harness.errors import BuildError
+from harness.errors import BuildError, HarnessError, MissingToolError, VariantError
 from harness.testing import FakeCluster, FakeProvider
 from tests.unit.cli.conftest import Ended, Harness
 from tests.unit.run.given import write_scenario
@@ -237,3 +237,26 @@ def test_the_command_for_a_report_fits_where_the_records_are(run: Harness, here:
     assert one.startswith("report: harness report kept/")
     two = run(write_scenario(here), "--out", "kept", "--repeat", "2").out.splitlines()[-1]
     assert two == "report: HARNESS_RUNS=kept harness report latest:2"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [VariantError("no such identity"), BuildError("plugin does not compile"), MissingToolError("Go is not here")],
+)
+def test_a_variant_that_cannot_be_installed_leaves_the_others_their_runs(
+    run: Harness, here: Path, monkeypatch: pytest.MonkeyPatch, error: HarnessError
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    monkeypatch.setattr("harness.variant.second_scheduler.SecondSchedulerVariant.install", fail)
+    ended = run(write_scenario(here), *(f"--variant={name}" for name in ("second-scheduler", "default", "controller")))
+    assert ended.code == 3
+    assert f"ERROR small[default] second-scheduler: {error}" in ended.out
+    assert "\n2 of 3 runs held, 1 could not be made\n" in ended.out
+    table = [line.split() for line in ended.out.splitlines() if line.startswith("small[default]")]
+    assert [row[1:4] for row in table] == [
+        ["default", "1/1", "4"],
+        ["controller", "1/1", "4"],
+        ["second-scheduler", "not", "made"],
+    ]

@@ -77,3 +77,22 @@ def test_a_folder_without_changes_is_refused(tmp_path: Path, name: str, told: st
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match=told):
         changes.read(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("- {old: 5, new: x}", "edit 1: old: 5 seen, text expected"),
+        ("- {old: a, new: b}\n- {old: x, new: null}", "edit 2: new: null seen, text expected"),
+        ("- {old: [", "no YAML"),
+        ("old: a", "a list of {old: …, new: …} expected"),
+        ("- {old: a}", "a list of {old: …, new: …} expected"),
+    ],
+)
+def test_an_edit_that_is_none_is_told_with_its_file_before_anything_is_built(
+    tmp_path: Path, text: str, told: str
+) -> None:
+    folder = write(tmp_path / "mine", **{"pkg__scheduler__scheduler_go.edits.yaml": text})
+    with pytest.raises(InputError) as caught:
+        changes.read(folder)
+    assert str(caught.value).startswith(f"{folder}/{SCHEDULER}.edits.yaml: {told}")

@@ -112,3 +112,12 @@ def test_the_legend_explains_the_columns() -> None:
     assert text.endswith(LEGEND)
     for name in ("tries", "ext %", "cpu ms"):
         assert f"{name}:" in LEGEND
+
+
+def test_a_run_that_could_not_be_made_counts_as_one_that_did_not_hold() -> None:
+    made = judged(bound(1, 1.0))
+    called = f"{made.record.meta.scenario}[{made.record.meta.size}]"
+    held = comparison_text([made]).splitlines()[2].split()[2]
+    assert held == f"{held.partition('/')[0]}/1"
+    row = comparison_text([made], [(called, made.record.meta.variant)]).splitlines()[2].split()
+    assert row[2] == f"{held.partition('/')[0]}/2"

@@ -3,7 +3,8 @@ from typing import Any
 
 import pytest
 
-from harness.run.asking import TEMPLATES, asking
+from harness.run.asking import TEMPLATES, asking, unserved
+from tests.unit.run.given import scenario
 
 CONTAINERS = {"containers": [{"name": "pause"}]}
 
@@ -72,3 +73,22 @@ def test_what_makes_no_pods_is_left_alone(kind: str) -> None:
 )
 def test_what_is_not_whole_is_left_for_the_api_server_to_refuse(item: dict[str, Any]) -> None:
     assert asking(item, "mine") == item
+
+
+@pytest.mark.parametrize("kind", ["Pod", *TEMPLATES])
+def test_pods_that_ask_for_nobody_are_told_ahead(kind: str) -> None:
+    asked = workload(kind, {**CONTAINERS, "schedulerName": "my-schedular"})
+    made = scenario({"op": "create", "objects": [asked, workload(kind, CONTAINERS)]}, {"op": "settle"})
+    told = "pods will ask for my-schedular, but the schedulers here serve default-scheduler, my-scheduler"
+    assert unserved(made, ["default-scheduler", "my-scheduler"]) == [told]
+    assert unserved(made, ["my-schedular"]) == []
+
+
+def test_pods_of_one_step_are_told_once() -> None:
+    pods = {"op": "createPods", "count": 2, "spec": {"schedulerName": "nobody"}}
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"schedulerName": "no"}}
+    plain = {"op": "createPods", "count": 1, "name": "plain"}
+    made = scenario(pods, {**pods, "name": "b-{index}"}, plain, {"op": "create", "objects": [config]})
+    assert unserved(made, ["default-scheduler"]) == [
+        "pods will ask for nobody, but the schedulers here serve default-scheduler"
+    ]

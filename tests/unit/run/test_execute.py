@@ -124,7 +124,10 @@ def test_what_never_settles_stops_the_run_and_is_named(bench: Bench) -> None:
     record = read(bench.run(made))
     assert not record.meta.settled
     assert record.meta.unsettled[0].startswith("pod lonely: no scheduler has looked at it")
-    assert record.meta.warnings == ("stopped at step 2 (settle): it did not settle",)
+    assert record.meta.warnings == (
+        "pods will ask for nobody, but the schedulers here serve default-scheduler",
+        "stopped at step 2 (settle): it did not settle",
+    )
     assert [pod.name for pod in record.pods] == ["lonely"]
     assert [verdict.kind for verdict in judge(record) if not verdict.ok] == ["settled"]
 
@@ -238,3 +241,13 @@ def test_the_scheduler_that_a_cluster_runs_itself_is_not_asked_for_its_queues(
     monkeypatch.setattr(bench.cluster, "own_scheduler", own, raising=False)
     settled = read(execute(RunRequest(made, 0, bench.runs, "fake"), bench.cluster, installed))
     assert settled.meta.settled
+
+
+def test_pods_that_nobody_will_take_are_told_before_they_wait(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    noted: list[str] = []
+    monkeypatch.setattr("harness.progress.note", noted.append)
+    pods = {**PODS, "spec": {"schedulerName": "nobody"}}
+    bench.run(scenario(pods, {"op": "settle", "timeoutSeconds": 0.1}, nodes=NODES))
+    told = "pods will ask for nobody, but the schedulers here serve default-scheduler"
+    assert noted == [f"made: {told}"]
+    assert told in bench.meta()["warnings"]

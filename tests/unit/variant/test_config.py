@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 import yaml
 
-from harness.cluster.base import Cluster
+from harness.cluster.base import Cluster, Program
 from harness.errors import ClusterError, VariantError
-from harness.variant.config import prove_live, render
+from harness.testing.cluster import FakeCluster, FakeScheduler
+from harness.variant.config import prove_live, proven, render
 from harness.variant.default import DefaultVariant
 
 KUBECONFIG = Path("/x/scheduler.kubeconfig")
@@ -79,3 +80,14 @@ def test_the_default_variant_needs_a_cluster_that_runs_schedulers() -> None:
     cluster: Cluster = real
     with pytest.raises(VariantError, match='cluster "somewhere" cannot run a scheduler process'):
         DefaultVariant().install(cluster).__enter__()
+
+
+@pytest.mark.parametrize("page", ["ok", "[", "- a list", ClusterError("no such page")])
+def test_a_stranger_that_tells_no_configuration_needs_no_proof(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, page: str | Exception
+) -> None:
+    """One that says "ok" at every path is as good as one without the page."""
+    cluster = FakeCluster(tmp_path)
+    monkeypatch.setattr(FakeScheduler, "page", Told(page).page)
+    with proven(cluster, render(KUBECONFIG), "mine", Program(("mine",), guarded=True)) as scheduler:
+        assert scheduler.config == render(KUBECONFIG)

@@ -1,11 +1,12 @@
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from harness.cluster.base import Program
 from harness.errors import InputError
 from harness.process import run
-from harness.variant.program import program_of
+from harness.variant.program import program_of, unproven
 
 VERSIONS = {"kubernetes": "1.36.4"}
 MAIN = 'package main\n\nimport "fmt"\n\nfunc main() { fmt.Println("mine") }\n'
@@ -21,10 +22,15 @@ def test_a_command_gets_the_flags_of_kube_scheduler() -> None:
     )
 
 
-@pytest.mark.parametrize("mark", ["{config}", "--port={port}", "--kubeconfig={kubeconfig}"])
-def test_a_command_that_says_where_flags_go_gets_no_others(mark: str) -> None:
+@pytest.mark.parametrize(
+    ("mark", "serves"),
+    [("{config}", "nothing"), ("--port={port}", "https"), ("--kubeconfig={kubeconfig}", "nothing")],
+)
+def test_a_command_that_says_where_flags_go_gets_no_others(mark: str, serves: Literal["https", "nothing"]) -> None:
+    """One that is not told a port cannot know where to serve its pages, so nobody waits for them."""
     found = program_of(f"cmd:my-scheduler {mark}", VERSIONS)
-    assert found == Program(("my-scheduler", mark), takes_flags=False, guarded=True)
+    assert found == Program(("my-scheduler", mark), takes_flags=False, guarded=True, serves=serves)
+    assert bool(unproven("cmd:my-scheduler", found)) == (serves == "nothing")
 
 
 def test_a_mark_that_nobody_fills_in_is_no_mark() -> None:

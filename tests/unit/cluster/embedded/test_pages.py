@@ -5,14 +5,18 @@ import http.server
 import socket
 import threading
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+from harness.certificates import Authority
 from harness.cluster.base import Program
 from harness.cluster.beside import Beside
-from harness.cluster.embedded.loopback import PlainPages
+from harness.cluster.embedded.loopback import PlainPages, StrangersPages
 from harness.errors import ClusterError, NoSuchPage
+from tests.unit.pages import server_context
+from tests.unit.pages import serving as served_at
 
 
 @contextlib.contextmanager
@@ -123,4 +127,30 @@ def test_a_program_that_serves_nothing_has_no_page() -> None:
     pages = beside._pages(Program(("mine",), serves="nothing"), 1)
     with pytest.raises(NoSuchPage, match=r"^/metrics: the scheduler serves no pages$"):
         pages.get("/metrics")
+
+
+@pytest.mark.parametrize("secure", [True, False], ids=["https", "http"])
+def test_a_stranger_may_have_any_certificate_or_none(tmp_path: Path, secure: bool) -> None:
+    reader = Authority(tmp_path / "ours").client("reader")
+    context = server_context(tmp_path / "theirs") if secure else None
+    with served_at({"/readyz": BUSY, "/metrics": (200, "a 1\n")}, context) as served:
+        pages = StrangersPages(served.port, reader)
+        assert not pages.is_ready()
+        served.pages["/readyz"] = OK
+        assert pages.is_ready()
+        assert pages.get("/metrics") == "a 1\n"
+
+
+def test_a_stranger_that_calls_plain_requests_bad_ones_is_asked_behind_tls(tmp_path: Path) -> None:
+    """Go answers 400 to plain requests where it serves TLS; that is no way to speak with it."""
+    with served_at({"/readyz": (400, "Client sent an HTTP request to an HTTPS server.")}) as served:
+        pages = StrangersPages(served.port, Authority(tmp_path / "ours").client("reader"))
+        assert not pages.is_ready()
+        with pytest.raises(ClusterError, match=r"https://127\.0\.0\.1:\d+/metrics"):
+            pages.get("/metrics")
+
+
+def test_a_stranger_that_is_not_there_yet_is_not_ready(tmp_path: Path) -> None:
+    with served_at({"/readyz": OK}) as served:
+        pages = StrangersPages(served.port, Authority(tmp_path / "ours").client("reader"))
     assert not pages.is_ready()
