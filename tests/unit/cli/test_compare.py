@@ -170,3 +170,68 @@ def test_the_report_has_this_comparison(harness: Harness, here: Path, tmp_path: 
     tables = json.loads((tmp_path / "page" / "report.json").read_text(encoding="utf-8"))["tables"]
     # `harness report` alone would leave out what is unlike.
     assert "compared-apart" in {table["name"] for table in tables}
+
+
+FAILED = {
+    "en": (
+        "Failed.",
+        "A condition of --fail-on is hit: latency:20, default #2: wait p50, ms 220.00 against 110.00",
+        "## Differences",
+    ),
+    "zh": (
+        "未通过。",
+        "触发了 --fail-on 的条件\N{FULLWIDTH COLON}latency:20, default #2\N{FULLWIDTH COLON}等待 p50",
+        "## 差异对比",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", FAILED)
+def test_a_build_that_failed_is_failed_in_every_file(
+    harness: Harness, here: Path, tmp_path: Path, language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    word, told, title = FAILED[language]
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "job.md"))
+    names, out = (saved(here, "one"), saved(here, "two", slow=2.0)), tmp_path / "page"
+    asked = ("--fail-on", "latency:20,pending,cost", "--lang", language)
+    ended = harness("compare", *names, *asked, "--out", out, "--format", "html,md,junit,json")
+    assert ended.code == 1, ended.err
+    for file in (out / "summary.md", out / "report.md", tmp_path / "job.md"):
+        text = file.read_text(encoding="utf-8")
+        assert word in text
+        assert told in text.replace("\\", "")
+    assert told in (out / "report.html").read_text(encoding="utf-8")
+    document = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert (document["outcome"], told in document["sentence"]) == ("failed", True)
+    gate = {one["name"]: one["outcome"] for one in document["checks"] if one["group"] == "--fail-on"}
+    assert gate == {"latency:20": "failed", "pending": "passed", "cost": "skipped"}
+    junit = (out / "junit.xml").read_text(encoding="utf-8")
+    assert '<testsuite name="--fail-on" tests="3" failures="1" errors="0" skipped="1"' in junit
+    # First of all in its chapter, with what stayed open.
+    chapter = (out / "report.md").read_text(encoding="utf-8").split(title)[1]
+    assert chapter.index("latency:20") < chapter.index("cost") < chapter.index("default #1")
+
+
+@pytest.mark.parametrize(("undecided", "ends"), [("pass", (0, "passed", "skipped")), ("fail", (1, "failed", "failed"))])
+def test_what_cannot_be_decided_is_in_the_files_too(
+    harness: Harness, here: Path, tmp_path: Path, undecided: str, ends: tuple[int, str, str]
+) -> None:
+    names = saved(here, "one"), saved(here, "two", slow=2.0)
+    asked = ("--fail-on", "latency", "--undecided", undecided, "--out", tmp_path / "page", "--format", "json")
+    code = harness("compare", *names, *asked).code
+    document = json.loads((tmp_path / "page" / "report.json").read_text(encoding="utf-8"))
+    (check,) = [one["outcome"] for one in document["checks"] if one["group"] == "--fail-on"]
+    assert (code, document["outcome"], check) == ends
+    assert "A condition of --fail-on could not be decided: latency, default #2" in document["sentence"]
+
+
+def test_a_build_that_held_says_so(harness: Harness, here: Path, tmp_path: Path) -> None:
+    names = saved(here, "one"), saved(here, "two")
+    asked = ("--fail-on", "pending", "--out", tmp_path / "page", "--format", "json")
+    assert harness("compare", *names, *asked).code == 0
+    document = json.loads((tmp_path / "page" / "report.json").read_text(encoding="utf-8"))
+    assert (document["outcome"], "Nothing is worse by --fail-on pending." in document["sentence"]) == ("passed", True)
+    assert harness("compare", *names, "--out", tmp_path / "page", "--format", "json").code == 0
+    document = json.loads((tmp_path / "page" / "report.json").read_text(encoding="utf-8"))
+    assert "--fail-on" not in document["sentence"]
+    assert [one for one in document["checks"] if one["group"] == "--fail-on"] == []
