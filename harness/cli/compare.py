@@ -167,12 +167,15 @@ def _sides(groups: list[list[Path]]) -> "tuple[Side, ...]":
 
 
 def _document(comparison: "Comparison", paths: list[Path], words: "Words") -> "Document":
-    """Return the report of all runs, with this comparison as its chapter on differences."""
+    """Return the report of all runs, with this comparison as its chapter on differences and its sides told apart."""
     from harness.report.assemble import assemble  # noqa: PLC0415 - see above
     from harness.report.sections.differences import section_of  # noqa: PLC0415 - see above
     from harness.report.sources import gather  # noqa: PLC0415 - see above
 
-    document = assemble(gather(paths), words)
+    names = {run.record.path.resolve(): side.name for side in comparison.sides for run in side.runs}
+    sources = gather(paths)
+    runs = (replace(run, side=names.get(run.record.path.resolve(), "")) for run in sources.runs)
+    document = assemble(replace(sources, runs=tuple(runs)), words)
     mine = section_of([comparison], words)
     others = [section for section in document.sections if section.name != mine.name]
     place = next((at for at, section in enumerate(others) if section.name not in BEFORE), len(others))

@@ -1,6 +1,7 @@
 """Says whether runs can be held against each other, and names every input in which they differ. Pure."""
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -16,6 +17,8 @@ UNTOLD = frozenset({"path", "source", "summary", "labels", "expect", "variants",
 LOAD_PER_CORE_MAX = 1.0
 VALUE_CHARACTERS_MAX = 60
 NODES_NAMED_MAX = 3
+# What differs between repeats: the folder of the cluster, ports.
+_CHANCE = re.compile(r"/[^\s\"']+/clusters/[^\s\"']+|(?<=://)[^/\s\"']+")
 
 
 @dataclass(frozen=True)
@@ -68,6 +71,20 @@ def scenario_digest(scenario: Mapping[str, Any]) -> str:
     """Return a short text that is the same for scenarios that do the same, `scenario` being its JSON."""
     told = {key: value for key, value in scenario.items() if key not in UNTOLD}
     return hashlib.sha256(orjson.dumps(told, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
+
+
+def identity(record: Record) -> str:
+    """Return what repeats have in common, as a short text."""
+    entries = [
+        [extender.name, extender.subject, {key: value for key, value in extender.entry.items() if key != "urlPrefix"}]
+        for extender in record.extenders
+    ]
+    try:
+        config = (record.path / "scheduler-config.yaml").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        config = ""
+    told = orjson.dumps([record.meta.variant, entries, _CHANCE.sub("", config)], option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(told).hexdigest()[:16]
 
 
 def _differences(record: Record, first: Record) -> Iterator[Unlike]:

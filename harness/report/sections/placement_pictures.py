@@ -9,7 +9,7 @@ import altair
 
 from harness.report import charts
 from harness.report.document import Block, Picture, Text
-from harness.report.sections.drawing import bins, by_variant, data, sized
+from harness.report.sections.drawing import bins, by_variant, data, sized, told_apart
 from harness.report.sections.grouping import Group, Shown, natural
 from harness.report.words import Words
 
@@ -145,7 +145,7 @@ def _sorted(group: Group, runs: Sequence[Shown], words: Words) -> Any:
         .encode(
             x=altair.X("rank:Q", title=words("run.axis.nodes-by-load")),
             y=altair.Y("pods:Q", title=words("run.axis.pods"), axis=altair.Axis(tickMinStep=1)),
-            color=by_variant(group, words),
+            **told_apart(group.variants, words("run.column.variant")),
             detail="run:N",
             tooltip=[
                 altair.Tooltip("run:N", title=words("run.column.run")),

@@ -235,3 +235,18 @@ def test_a_build_that_held_says_so(harness: Harness, here: Path, tmp_path: Path)
     document = json.loads((tmp_path / "page" / "report.json").read_text(encoding="utf-8"))
     assert "--fail-on" not in document["sentence"]
     assert [one for one in document["checks"] if one["group"] == "--fail-on"] == []
+
+
+def test_before_and_after_are_two_rows_and_two_curves(harness: Harness, here: Path, tmp_path: Path) -> None:
+    base, new = (
+        ",".join(saved(here, f"{name}{turn}", slow=slow + turn / 100) for turn in range(2))
+        for name, slow in (("old", 1.0), ("new", 3.0))
+    )
+    ended = harness("compare", base, new, "--out", tmp_path / "page", "--format", "json,csv")
+    assert ended.code == 0, ended.err
+    tables = json.loads((tmp_path / "page" / "report.json").read_text(encoding="utf-8"))["tables"]
+    (compared,) = [table for table in tables if table["name"] == "comparison"]
+    assert [row[1:3] for row in compared["rows"]] == [["default #1", 2], ["default #2", 2]]
+    (placed,) = [table for table in tables if table["name"] == "placement"]
+    titles = [column["title"] for column in placed["columns"][1:]]
+    assert titles == ["default #1.1", "default #1.2", "default #2.1", "default #2.2"]
