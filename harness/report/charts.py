@@ -16,6 +16,9 @@ VARIANTS = ("default", "extender", "second-scheduler", "framework-plugin", "cont
 # Sides of one variant share its colour and differ in their dashes, or in strength where dashes mean something else.
 DASHES = ((1, 0), (6, 3), (2, 2), (9, 3, 2, 3))
 STRENGTHS = (1.0, 0.55, 0.35, 0.2)
+# The ends are seen on white and on black paper.
+_SHADES = (0xDA, 0x55)
+_MIDDLE = 0x76
 _SIDE = re.compile(r" #\d+$")
 GOOD, BAD, NEUTRAL = "#009e73", "#d55e00", "#7f7f7f"
 WIDTH, HEIGHT = 640, 260
@@ -28,6 +31,18 @@ def colours(names: Sequence[str]) -> dict[str, str]:
     free = [colour for colour in COLOURS if colour not in fixed.values()] or list(COLOURS)
     others = [name for name in dict.fromkeys(names) if name not in fixed]
     return {**fixed, **{name: free[place % len(free)] for place, name in enumerate(others)}}
+
+
+def shades(count: int) -> list[str]:
+    """Return greys from light to dark: what is no variant has no colour of one, and every eye tells light from dark."""
+    light, dark = _SHADES
+    steps = (light + (dark - light) * place / max(1, count - 1) for place in range(count))
+    return [f"#{f'{round(step):02x}' * 3}" for step in steps]
+
+
+def is_light(shade: str) -> bool:
+    """Tell whether black is easier to read than white on a grey."""
+    return int(shade[1:3], 16) > _MIDDLE
 
 
 def scale(names: Sequence[str]) -> Any:
