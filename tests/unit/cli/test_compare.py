@@ -154,6 +154,34 @@ def test_a_damaged_record_is_named(harness: Harness, here: Path) -> None:
     assert "two/pods.jsonl:1" in ended.err
 
 
+def test_a_record_that_was_cut_is_refused_and_compared_only_when_told(harness: Harness, here: Path) -> None:
+    names = saved(here, "one"), saved(here, "two", slow=2.0)
+    with (here / "two" / "pods.jsonl").open("a") as file:
+        file.write('{"uid": "cut')
+    for order in (names, reversed(names)):
+        ended = harness("compare", *order)
+        assert ended.code == 2
+        assert "error: two: pods.jsonl:61: the last line was cut by a crash and is left out; a whole" in ended.err
+    ended = harness("compare", *names, "--anyway", "--fail-on", "latency:1")
+    assert ended.code == 0, ended.err
+    assert "! The record of two is damaged: pods.jsonl:61: the last line was cut" in ended.out
+    assert "latency:1 could not be decided" in ended.out
+    assert "two 的记录已损坏\N{FULLWIDTH COLON}pods.jsonl:61\N{FULLWIDTH COLON}最后一行" in harness(
+        "compare", *names, "--anyway", "--lang", "zh"
+    ).out.replace("\n", "")
+
+
+def test_a_record_whose_pods_are_lost_is_refused(harness: Harness, here: Path) -> None:
+    names = saved(here, "one"), saved(here, "two")
+    (here / "two" / "pods.jsonl").unlink()
+    (here / "two" / "steps.jsonl").write_text(
+        '{"t":0.2,"index":0,"op":"create","phase":"end","detail":{"created":["Pod/pod-1"]}}\n'
+    )
+    ended = harness("compare", *names)
+    assert ended.code == 2
+    assert "two: pods.jsonl: no line is there, although steps.jsonl tells of pods; a whole record expected" in ended.err
+
+
 def test_it_speaks_chinese(harness: Harness, here: Path) -> None:
     names = saved(here, "one"), saved(here, "two", (20, 0, 0))
     ended = harness("compare", *names, "--lang", "zh", "--fail-on", "placement")
