@@ -132,6 +132,7 @@ def test_other_nodes_are_refused_with_the_key_and_both_values(harness: Harness, 
         (["one"], "1 seen, two at least expected"),
         (["one", "one"], "one is given twice"),
         (["one", "nothing"], "no such record"),
+        (["one", "load"], "a record of a load seen, of a run expected; `harness report` shows"),
         (["one", "two", "--fail-on", "speed"], "choose from placement"),
         (["one", "two", "--format", "html"], "give --out"),
         (["one", "two", "--undecided", "fail"], "give --fail-on"),
@@ -141,6 +142,8 @@ def test_other_nodes_are_refused_with_the_key_and_both_values(harness: Harness, 
 def test_bad_input(harness: Harness, here: Path, arguments: list[str], said: str) -> None:
     saved(here, "one")
     saved(here, "two")
+    (here / "load").mkdir()
+    (here / "load" / "load.json").write_text("{}")
     ended = harness("compare", *arguments)
     assert (ended.code, said in ended.err) == (2, True), ended.err
 

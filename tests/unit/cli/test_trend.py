@@ -126,6 +126,20 @@ def test_a_run_without_pods_is_no_damage(harness: Harness, runs: Path) -> None:
     assert (len(document["courses"][0]["runs"]), document["skipped"]["damaged"]) == (9, [])
 
 
+def test_records_of_loads_are_counted_and_called_so(harness: Harness, tmp_path: Path) -> None:
+    folder = tmp_path / "loads"
+    for name in ("one", "two"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "load.json").write_text("{}")
+    ended = harness("trend", folder, "--lang", "en")
+    assert ended.code == 0
+    assert "no runs and were skipped: 2; `harness report` shows" in " ".join(ended.out.split())
+    assert json.loads(harness("trend", folder, "--json").out)["skipped"]["others"] == 2
+    ended = harness("trend", folder / "one")
+    assert ended.code == 2
+    assert "a record of a load seen, a folder of records expected; `harness report` shows" in ended.err
+
+
 def test_an_empty_folder_and_chinese(harness: Harness, tmp_path: Path, runs: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
