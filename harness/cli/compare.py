@@ -3,7 +3,7 @@
 import json
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,8 @@ from harness.report.words import LANGUAGES
 
 if TYPE_CHECKING:
     from harness.report.difference import Comparison
-    from harness.report.gate import Condition, Finding
+    from harness.report.document import Document
+    from harness.report.gated import Gate
     from harness.report.repeats import Side
     from harness.report.words import Words
 
@@ -71,6 +72,7 @@ def compare(
     # Slow to load, and not needed for --help.
     from harness.report.difference import compare as held_against  # noqa: PLC0415
     from harness.report.gate import conditions, gate  # noqa: PLC0415
+    from harness.report.gated import Gate  # noqa: PLC0415
     from harness.report.likeness import refuse, unlike  # noqa: PLC0415
     from harness.report.words import Words, language_of_here  # noqa: PLC0415
 
@@ -83,21 +85,21 @@ def compare(
     if not anyway:
         refuse(unlike([run.record for side in sides for run in side.runs]), HINT)
     comparison = held_against(sides)
-    found = gate(comparison, wanted, words)
-    failed = any(one.hit or undecided == FAIL for one in found)
+    came = Gate(wanted, gate(comparison, wanted, words), strict=undecided == FAIL)
     if as_json:
-        _print(comparison, found, ok=not failed)
+        _print(comparison, came)
     else:
-        _show(comparison, wanted, found, words, undecided)
+        _show(comparison, came, words)
     if out is not None:
-        written = _publish(comparison, [path for group in groups for path in group], out, forms, words)
+        document = _document(comparison, [path for group in groups for path in group], words)
+        written = _publish(came.put_into(document, words), out, forms, words)
         print("\n".join(map(str, written)), file=sys.stderr if as_json else sys.stdout)
-    return 1 if failed else 0
+    return 1 if came.failed else 0
 
 
-def _print(comparison: "Comparison", found: "Sequence[Finding]", *, ok: bool) -> None:
-    document = {"ok": ok, **comparison.to_json(), "findings": [one.to_json() for one in found]}
-    print(json.dumps(document, indent=2, default=str))
+def _print(comparison: "Comparison", came: "Gate") -> None:
+    findings = [one.to_json() for one in came.found]
+    print(json.dumps({"ok": not came.failed, **comparison.to_json(), "findings": findings}, indent=2, default=str))
 
 
 def _refuse_alone(formats: str | None, out: Path | None, undecided: str | None, fail_on: str | None) -> None:
@@ -108,38 +110,13 @@ def _refuse_alone(formats: str | None, out: Path | None, undecided: str | None, 
         raise InputError("--undecided: says what becomes of a condition of --fail-on; give --fail-on WHAT too")
 
 
-def _show(
-    comparison: "Comparison",
-    wanted: "Sequence[Condition]",
-    found: "Sequence[Finding]",
-    words: "Words",
-    undecided: str | None,
-) -> None:
+def _show(comparison: "Comparison", came: "Gate", words: "Words") -> None:
     from harness.report.section_text import section_text, wrapped  # noqa: PLC0415 - see above
     from harness.report.sections.differences import section_of  # noqa: PLC0415 - see above
 
     print(section_text(section_of([comparison], words), words))
-    for one in found:
-        kind = "hit" if one.hit else "undecided"
-        told = words(f"compare.gate.{kind}", condition=one.condition, side=one.side, text=one.text)
-        print("\n".join(wrapped(told, "  ")))
-    for line in _conclusion(wanted, found, words, undecided):
-        print("\n".join(wrapped(line, "  ")))
-
-
-def _conclusion(
-    wanted: "Sequence[Condition]", found: "Sequence[Finding]", words: "Words", undecided: str | None
-) -> Iterator[str]:
-    """Yield what came of the conditions when none is hit; of one that stayed open nobody may read that it held."""
-    if any(one.hit for one in found):
-        return
-    unsettled = {one.condition for one in found}
-    titles = list(dict.fromkeys(one.title for one in wanted))
-    if held := [title for title in titles if title not in unsettled]:
-        yield words("compare.gate.passed", conditions=",".join(held))
-    if unsettled:
-        kind = "open_fails" if undecided == FAIL else "open"
-        yield words(f"compare.gate.{kind}", conditions=",".join(title for title in titles if title in unsettled))
+    for one in came.callouts(words):
+        print("\n".join(wrapped(one.text, "  ")))
 
 
 def _forms(formats: str | None) -> Sequence[str]:
@@ -189,21 +166,27 @@ def _sides(groups: list[list[Path]]) -> "tuple[Side, ...]":
     return named([[next(rest) for _ in group] for group in groups])
 
 
-def _publish(
-    comparison: "Comparison", paths: list[Path], out: Path, formats: Sequence[str], words: "Words"
-) -> list[Path]:
-    """Write the report of all runs, with this comparison as its chapter on differences."""
+def _document(comparison: "Comparison", paths: list[Path], words: "Words") -> "Document":
+    """Return the report of all runs, with this comparison as its chapter on differences and its sides told apart."""
     from harness.report.assemble import assemble  # noqa: PLC0415 - see above
-    from harness.report.publish import write  # noqa: PLC0415 - see above
-    from harness.report.render.formats import render  # noqa: PLC0415 - see above
     from harness.report.sections.differences import section_of  # noqa: PLC0415 - see above
     from harness.report.sources import gather  # noqa: PLC0415 - see above
 
-    document = assemble(gather(paths), words)
+    names = {run.record.path.resolve(): side.name for side in comparison.sides for run in side.runs}
+    sources = gather(paths)
+    runs = (replace(run, side=names.get(run.record.path.resolve(), "")) for run in sources.runs)
+    document = assemble(replace(sources, runs=tuple(runs)), words)
     mine = section_of([comparison], words)
     others = [section for section in document.sections if section.name != mine.name]
     place = next((at for at, section in enumerate(others) if section.name not in BEFORE), len(others))
-    document = replace(document, sections=(*others[:place], mine, *others[place:]))
+    return replace(document, sections=(*others[:place], mine, *others[place:]))
+
+
+def _publish(document: "Document", out: Path, formats: Sequence[str], words: "Words") -> list[Path]:
+    """Write a report, and return the files that a person opens."""
+    from harness.report.publish import write  # noqa: PLC0415 - see above
+    from harness.report.render.formats import render  # noqa: PLC0415 - see above
+
     files = render(document, words, formats)
     write(files, out)
     return [out / name for name in files if "/" not in name]

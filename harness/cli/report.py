@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from harness.paths import runs_folder
-from harness.record.find import ANY, newest, resolve
+from harness.record.find import ANY, LATEST, newest, resolve
 from harness.report.words import LANGUAGES
 
 PAGES = Path("reports/pages")
@@ -15,7 +15,7 @@ _NEWEST = re.compile(r"latest:([1-9]\d{0,3})")
 
 
 @click.command()
-@click.argument("runs", nargs=-1, required=True, metavar="RUN...")
+@click.argument("runs", nargs=-1, metavar="[RUN]...")
 @click.option("--format", "formats", metavar="NAMES", help="html,md,csv,parquet,junit,json; html,md unless told.")
 @click.option("--lang", "language", type=click.Choice(LANGUAGES), help="Language; that of the locale unless told.")
 @click.option("--template", metavar="NAME", help="lab for a lab write-up, or a Jinja template of your own.")
@@ -25,23 +25,24 @@ def report(
 ) -> int:
     """Write a report on saved records: of runs, of loads, of comparisons of extenders.
 
-    RUN is a record's path, its id, the beginning of its id, latest, or latest:N for the newest N. Records that are
-    damaged are shown as far as they can be read. Exits with 0 whatever the report says, 2 on bad input.
+    RUN is a record's path, its id, the beginning of its id, latest, or latest:N for the newest N; latest unless told.
+    Records that are damaged are shown as far as they can be read. Exits with 0 whatever the report says, 2 on bad
+    input.
 
     \b
     Examples:
+      harness report --template lab
       harness report latest
       harness report latest:5
       harness report 20261116-0536 20261116-0541 --lang zh
       harness report latest --format html,md,csv,parquet,junit,json --out build/report
-      harness report latest --template lab
       harness report latest --template course.md.j2
     """
     # Slow to load, and not needed for --help.
     from harness.report.publish import Order, publish  # noqa: PLC0415
     from harness.report.render.formats import chosen  # noqa: PLC0415
 
-    records = [record for name in runs for record in found(name)]
+    records = [record for name in runs or (LATEST,) for record in found(name)]
     order = Order(None if formats is None else chosen(formats), language, template)
     written = publish(records, out or PAGES / records[0].resolve().name, order)
     print(written.document.sentence)

@@ -8,6 +8,7 @@ import click
 from harness.cli.options import json_option
 from harness.errors import InputError
 from harness.paths import runs_folder
+from harness.record.find import NEXT_MOVE, kind_seen
 from harness.report.words import LANGUAGES
 
 # As in report/trend.py, which is slow to load and not needed for --help.
@@ -50,13 +51,15 @@ def trend(
     place = folder or runs_folder()
     if not place.is_dir():
         raise InputError(f"{place}: no such folder; records are made with `harness run`")
+    if kind := kind_seen(place):
+        raise InputError(f"{place}: a record of {kind} seen, a folder of records expected; {NEXT_MOVE}")
     found = gather(place, scenario, variant)
     for option, value, known in (("scenario", scenario, found.scenarios), ("variant", variant, found.variants)):
         if value is not None and value not in known:
             raise InputError(f"--{option} {value}: no run in {place}; seen: {', '.join(sorted(known)) or 'none'}")
     figures = [FIGURES[metric] for metric in metrics or METRICS]
     if as_json:
-        skipped = {"damaged": found.damaged, "unfinished": found.unfinished}
+        skipped = {"damaged": found.damaged, "unfinished": found.unfinished, "others": found.others}
         courses = [course.to_json(figures) for course in found.courses]
         print(json.dumps({"courses": courses, "skipped": skipped}, indent=2))
     else:

@@ -13,6 +13,10 @@ LATEST = "latest"
 RUN = "run.json"
 ANY = (RUN, load.FILE, regress.FILE)
 """The files that make a folder a record: of a run, a load, or a comparison of two extenders."""
+OTHERS = (load.FILE, regress.FILE)
+"""The files of records that are not of runs."""
+_KINDS = {RUN: "a run", load.FILE: "a load", regress.FILE: "a comparison of two extenders"}
+NEXT_MOVE = "`harness report` shows records of any kind, `harness regress` compares two extenders under load"
 _SHOWN_MAX = 5
 # `20261116-053610` at the beginning of an id.
 _STAMP_CHARACTERS = 15
@@ -34,6 +38,9 @@ def resolve(name: str, root: Path, files: Sequence[str] = (RUN,)) -> Path:
         return given
     if given.name in files and given.is_file():
         return given.parent
+    if name:
+        for folder in (given.parent if given.name in ANY else given, root / name):
+            _refuse_other(folder, name, files)
     known = ids(root, files)
     if not known:
         raise RecordError(f"{name}: no record seen under {root}; make one with `harness run`")
@@ -52,6 +59,11 @@ def resolve(name: str, root: Path, files: Sequence[str] = (RUN,)) -> Path:
     raise RecordError(f"{name}: no such record under {root}; the nearest: {', '.join(nearest)}; or `{LATEST}`")
 
 
+def kind_seen(folder: Path) -> str | None:
+    """Return what a folder is a record of, as a person says it; None if it is none."""
+    return next((kind for file, kind in _KINDS.items() if (folder / file).is_file()), None)
+
+
 def newest(count: int, root: Path, files: Sequence[str] = (RUN,)) -> list[Path]:
     """Return the folders of the newest records under `root`, oldest first; fewer if there are fewer."""
     return [root / one for one in ids(root, files)[-count:]]
@@ -62,6 +74,14 @@ def ids(root: Path, files: Sequence[str] = (RUN,)) -> list[str]:
     if not root.is_dir():
         return []
     return sorted(folder.name for folder in root.iterdir() if _is_record(folder, files))
+
+
+def _refuse_other(folder: Path, name: str, files: Sequence[str]) -> None:
+    """Raise an error if there is a record, but of another kind than those that are meant."""
+    kind = kind_seen(folder)
+    if kind and not _is_record(folder, files):
+        wanted = " or ".join(_KINDS[file] for file in files)
+        raise RecordError(f"{name}: a record of {kind} seen, of {wanted} expected; {NEXT_MOVE}")
 
 
 def _is_record(folder: Path, files: Sequence[str]) -> bool:

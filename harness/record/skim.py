@@ -1,8 +1,11 @@
 """Reads just enough of a record to place it among thousands: what ran, and how long its pods waited. It keeps no lines.
 
-It reads `run.json`, the scenario and the pods, each once. Anything damaged is an error, except a cut last line.
+It reads `run.json`, the scenario and the pods, each once. Anything damaged is an error, a cut last line too: a run that
+finished wrote all of them.
 """
 
+import contextlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +20,8 @@ from harness.record.read import read_meta
 SCENARIO = Path("inputs", "scenario.json")
 PODS = "pods.jsonl"
 EXTENDERS = "extenders.json"
+# What else a record holds about pods: events of theirs, controllers that counted some, steps that created one.
+_SIGNS = {"events": b'"kind":"Pod"', "workloads": b'"current":[1-9]', "steps": b'"Pod/'}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,7 @@ def skim_pods(path: Path) -> Skimmed:
     """Return how long pods waited.
 
     Raises:
-        RecordError: a line that is not the last is damaged.
+        RecordError: a line is damaged, or all of them are lost.
     """
     file = path / PODS
     created: dict[str, float] = {}
@@ -78,7 +83,7 @@ def skim_pods(path: Path) -> Skimmed:
             for line in lines:
                 number += 1
                 if not line.endswith(b"\n"):
-                    break
+                    raise RecordError(f"{file}:{number}: cut; run the scenario again")
                 seen = orjson.loads(line)
                 uid = seen["uid"]
                 t = float(seen["t"])
@@ -87,13 +92,27 @@ def skim_pods(path: Path) -> Skimmed:
                     bound[uid] = t
     except FileNotFoundError:
         # A run without pods writes no such file.
-        return Skimmed((), None, None)
+        number = 0
     except OSError as error:
         raise RecordError(f"{file}: cannot be read: {error.strerror or error}") from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise RecordError(f"{file}:{number}: damaged ({error}); run the scenario again") from error
+    if not number and (told := lost_pods(path)):
+        raise RecordError(f"{path}/{told}; run the scenario again")
     waits = tuple(t - created[uid] for uid, t in bound.items())
     return Skimmed(waits, min((created[uid] for uid in bound), default=None), max(bound.values(), default=None))
+
+
+def lost_pods(path: Path) -> str | None:
+    """Say that the pods of a record are lost: it has none, although another file tells of some; None if not."""
+    if (path / PODS).exists() and (path / PODS).stat().st_size:
+        return None
+    for stream, sign in _SIGNS.items():
+        file = path / f"{stream}.jsonl"
+        with contextlib.suppress(OSError), file.open("rb") as lines:
+            if any(re.search(sign, line) for line in lines):
+                return f"{PODS}: no line is there, although {file.name} tells of pods"
+    return None
 
 
 def _json(file: Path) -> Any:

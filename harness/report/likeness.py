@@ -1,6 +1,7 @@
 """Says whether runs can be held against each other, and names every input in which they differ. Pure."""
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -9,6 +10,7 @@ import orjson
 
 from harness.errors import InputError
 from harness.record.model import Record
+from harness.record.skim import lost_pods
 
 # What says nothing about what was run: where it was written, in which words, what was expected of it.
 UNTOLD = frozenset({"path", "source", "summary", "labels", "expect", "variants", "clusters", "on"})
@@ -16,6 +18,12 @@ UNTOLD = frozenset({"path", "source", "summary", "labels", "expect", "variants",
 LOAD_PER_CORE_MAX = 1.0
 VALUE_CHARACTERS_MAX = 60
 NODES_NAMED_MAX = 3
+RECORD = "record"
+"""The key of what is damaged of a record itself; `seen` is then a sentence."""
+# A warning about a file of lines.
+_CUT = re.compile(r"[a-z]+\.jsonl:")
+# What differs between repeats: the folder of the cluster, ports.
+_CHANCE = re.compile(r"/[^\s\"']+/clusters/[^\s\"']+|(?<=://)[^/\s\"']+")
 
 
 @dataclass(frozen=True)
@@ -40,6 +48,8 @@ class Unlike:
 
     def sentence(self) -> str:
         """Say it as an error does."""
+        if self.key == RECORD:
+            return f"{self.run}: {self.seen}; {self.expected} expected"
         return f"{self.run}: {self.key}: {self.seen} seen, {self.expected} expected"
 
     def to_json(self) -> dict[str, Any]:
@@ -48,9 +58,12 @@ class Unlike:
 
 
 def unlike(records: Sequence[Record]) -> tuple[Unlike, ...]:
-    """Return every input in which a run differs from the first, run by run; and if the first did not finish, that."""
+    """Return every input in which a run differs from the first, run by run.
+
+    What is wrong with a run by itself is told of the first too: that it did not finish, that its record is damaged.
+    """
     first = records[0]
-    return (*_status(first), *(one for record in records[1:] for one in _differences(record, first)))
+    return (*_status(first), *_damage(first), *(one for record in records[1:] for one in _differences(record, first)))
 
 
 def refuse(found: Sequence[Unlike], hint: str) -> None:
@@ -70,6 +83,20 @@ def scenario_digest(scenario: Mapping[str, Any]) -> str:
     return hashlib.sha256(orjson.dumps(told, option=orjson.OPT_SORT_KEYS)).hexdigest()[:16]
 
 
+def identity(record: Record) -> str:
+    """Return what repeats have in common, as a short text."""
+    entries = [
+        [extender.name, extender.subject, {key: value for key, value in extender.entry.items() if key != "urlPrefix"}]
+        for extender in record.extenders
+    ]
+    try:
+        config = (record.path / "scheduler-config.yaml").read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        config = ""
+    told = orjson.dumps([record.meta.variant, entries, _CHANCE.sub("", config)], option=orjson.OPT_SORT_KEYS)
+    return hashlib.sha256(told).hexdigest()[:16]
+
+
 def _differences(record: Record, first: Record) -> Iterator[Unlike]:
     run, mine, theirs = record.meta.id, record.meta, first.meta
     yield from _scenario(record, first)
@@ -85,11 +112,21 @@ def _differences(record: Record, first: Record) -> Iterator[Unlike]:
             yield Unlike(run, f"versions.{key}", _shown(here), _shown(there))
     yield from _machine(run, mine.machine, theirs.machine)
     yield from _status(record)
+    yield from _damage(record)
 
 
 def _status(record: Record) -> Iterator[Unlike]:
     if record.meta.status != "finished":
         yield Unlike(record.meta.id, "status", record.meta.status, "finished", slows=True)
+
+
+def _damage(record: Record) -> Iterator[Unlike]:
+    """Say what is missing of a record; only of a run that did not finish that is no surprise."""
+    problems = [warning for warning in record.warnings if _CUT.match(warning)]
+    lost = lost_pods(record.path) if not record.pods else None
+    finished = record.meta.status == "finished"
+    for problem in [*problems, *([lost] if lost else [])][:1]:
+        yield Unlike(record.meta.id, RECORD, problem, "a whole record", refuses=finished, slows=True)
 
 
 def _scenario(record: Record, first: Record) -> Iterator[Unlike]:

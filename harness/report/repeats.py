@@ -1,21 +1,15 @@
 """Decides which runs are repeats of the same, and gives each group a name; others are held against the first."""
 
-import hashlib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import orjson
 
 from harness.expect.percentile import percentile
 from harness.record.model import Record
 from harness.report.spread import Loads, Spread, counted, loads, spread
 from harness.report.summary import RunSummary
-
-# What differs between repeats: the folder of the cluster, ports.
-_CHANCE = re.compile(r"/[^\s\"']+/clusters/[^\s\"']+|(?<=://)[^/\s\"']+")
 
 
 @dataclass(frozen=True)
@@ -73,7 +67,7 @@ def sides(runs: Sequence[RunSummary]) -> tuple[Side, ...]:
     """
     groups: dict[str, list[RunSummary]] = {}
     for run in runs:
-        groups.setdefault(identity(run.record), []).append(run)
+        groups.setdefault(run.identity, []).append(run)
     together = list(groups.values()) if len(groups) > 1 else [[run] for run in runs]
     return named(together)
 
@@ -107,17 +101,3 @@ def _joined(name: str, more: str) -> str:
 
 def _subjects(record: Record) -> str:
     return " + ".join(extender.subject for extender in record.extenders)
-
-
-def identity(record: Record) -> str:
-    """Return what repeats have in common, as a short text."""
-    entries = [
-        [extender.name, extender.subject, {key: value for key, value in extender.entry.items() if key != "urlPrefix"}]
-        for extender in record.extenders
-    ]
-    try:
-        config = (record.path / "scheduler-config.yaml").read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError):
-        config = ""
-    told = orjson.dumps([record.meta.variant, entries, _CHANCE.sub("", config)], option=orjson.OPT_SORT_KEYS)
-    return hashlib.sha256(told).hexdigest()[:16]

@@ -35,6 +35,7 @@ def width() -> int:
 
 def table_text(table: Table, words: Words, rows_max: int = ROWS_MAX) -> str:
     """Return a table with its title and its note; what is left out is told."""
+    table = table.for_people()
     for widths in NARROW_CHARACTERS if width() < WIDTH else CELL_AND_HEADER_CHARACTERS:
         body = _body(table, words, rows_max, *widths)
         if widest(body) <= width():

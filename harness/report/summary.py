@@ -10,16 +10,18 @@ from harness.expect.finding import Finding
 from harness.expect.findings import findings
 from harness.record.model import Record
 from harness.report.calls import attempts, call_rows, share_of_attempts
+from harness.report.likeness import identity
 
 _MS = 1000
 
 
 @dataclass(frozen=True)
 class RunSummary:
-    """One judged run."""
+    """One judged run; `side` is its side in a comparison, empty where nobody told sides apart."""
 
     record: Record
     verdicts: tuple[Verdict, ...]
+    side: str = ""
 
     @property
     def ok(self) -> bool:
@@ -31,6 +33,11 @@ class RunSummary:
         """Return the run's name for people."""
         meta = self.record.meta
         return f"{meta.scenario}[{meta.size}] {meta.variant}"
+
+    @cached_property
+    def identity(self) -> str:
+        """What it has in common with its repeats."""
+        return identity(self.record)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:

@@ -14,7 +14,7 @@ import orjson
 
 from harness.errors import RecordError
 from harness.expect.percentile import percentile
-from harness.record.find import ids
+from harness.record.find import OTHERS, ids
 from harness.record.model import RunMeta
 from harness.record.skim import Skimmed, skim_inputs, skim_meta, skim_pods
 from harness.report.likeness import scenario_digest
@@ -111,18 +111,19 @@ class Course:
 
 @dataclass
 class Gathered:
-    """What a folder holds: courses, and what was skipped and why."""
+    """What a folder holds: courses, and what was skipped and why; `others` are records that are not of runs."""
 
     courses: list[Course] = field(default_factory=list)
     damaged: list[str] = field(default_factory=list)
     unfinished: int = 0
+    others: int = 0
     scenarios: set[str] = field(default_factory=set)
     variants: set[str] = field(default_factory=set)
 
 
 def gather(folder: Path, scenario: str | None = None, variant: str | None = None) -> Gathered:
     """Read the runs of a folder, each once and without keeping its lines; what does not fit is not read further."""
-    found = Gathered()
+    found = Gathered(others=len(ids(folder, OTHERS)))
     points: dict[Key, list[Point]] = {}
     for name in ids(folder):
         path = folder / name

@@ -101,5 +101,7 @@ def _skipped(found: Gathered, short: int, words: Words) -> Iterator[str]:
         yield words("compare.trend.short", count=short)
     if found.unfinished:
         yield words("compare.trend.skipped_unfinished", count=found.unfinished)
+    if found.others:
+        yield words("compare.trend.skipped_others", count=found.others)
     if found.damaged:
         yield words("compare.trend.skipped_damaged", count=len(found.damaged), example=found.damaged[0])

@@ -9,7 +9,7 @@ from harness.report import charts
 from harness.report.compare import PERCENTILES, Compared, compared
 from harness.report.distance import RUNS_MIN
 from harness.report.document import Block, Cell, Column, Picture, Section, Table, Text
-from harness.report.sections.drawing import by_variant, data, rounded, sized, thinned
+from harness.report.sections.drawing import data, rounded, sized, thinned, told_apart
 from harness.report.sections.grouping import GROUPS_DRAWN_MAX, Group, groups, shown
 from harness.report.sources import Sources
 from harness.report.words import Words
@@ -108,7 +108,7 @@ def _picture(group: Group, rows: Sequence[Compared], words: Words) -> Picture:
         .encode(
             x=altair.X("wait:Q", title=words("run.axis.wait_ms"), scale=_scale(wide=wide)),
             y=altair.Y("share:Q", title=words("run.axis.share"), axis=altair.Axis(format="%")),
-            color=by_variant(group, words),
+            **told_apart(group.variants, words("run.column.variant")),
             tooltip=[
                 altair.Tooltip("variant:N", title=words("run.column.variant")),
                 altair.Tooltip("wait:Q", title=words("run.axis.wait_ms")),

@@ -10,7 +10,7 @@ from harness.report.difference import Comparison
 from harness.report.document import Picture
 from harness.report.randomness import CONFIDENCE, Lots, draws
 from harness.report.repeats import Side
-from harness.report.sections.drawing import data, sized, thinned
+from harness.report.sections.drawing import data, sized, thinned, told_apart
 from harness.report.words import Words
 
 # With fewer nodes the table says as much.
@@ -53,11 +53,7 @@ def _chart(rows: list[dict[str, Any]], band: list[dict[str, float]], names: list
         .encode(
             x=rank,
             y=altair.Y("pods:Q", title=title, axis=altair.Axis(tickMinStep=1)),
-            color=altair.Color(
-                "side:N",
-                scale=charts.scale(names),
-                legend=altair.Legend(title=words("compare.column.side"), orient="top", labelLimit=300),
-            ),
+            **told_apart(names, words("compare.column.side"), "side:N"),
             tooltip=[
                 altair.Tooltip("side:N", title=words("compare.column.side")),
                 altair.Tooltip("rank:Q", title=words("compare.loads.rank")),

@@ -13,6 +13,15 @@ from harness.report.words import Words
 COUNTS = ("moved", "newly-pending", "no-longer-pending", "only-here", "only-there")
 BAD = frozenset({"newly-pending", "only-there"})
 DIGITS = {"p50_ms": 1, "p90_ms": 1, "pods_per_second": 1, "cpu_ms_per_pod": 2, "attempts": 0, "pending": 0}
+# What programs read: the same in every language.
+UNITS = {
+    "p50_ms": "ms",
+    "p90_ms": "ms",
+    "pods_per_second": "pods/s",
+    "cpu_ms_per_pod": "ms/pod",
+    "attempts": "attempts",
+    "pending": "pods",
+}
 
 Row = tuple[Cell, ...]
 
@@ -52,7 +61,8 @@ class Tables:
         """How far placements are apart."""
         columns = [
             self._column("side"),
-            *(self._column(key, 3) for key in ("distance", "nameless", "floor_mean", "floor_most")),
+            *(self._column(key, 3) for key in ("distance", "floor_mean", "floor_most", "nameless")),
+            self._column("nameless_floor_most", 3),
             self._column("floor_from"),
             self._column("p", 4),
             self._column("outcome"),
@@ -63,8 +73,8 @@ class Tables:
             rows.append(
                 (
                     *self._where(comparison),
-                    *(one.side.name, apart.distance, apart.nameless),
-                    *((floor.mean, floor.most) if floor else (None, None)),
+                    *(one.side.name, apart.distance, *((floor.mean, floor.most) if floor else (None, None))),
+                    *(apart.nameless, floor.nameless_most if floor else None),
                     *(self._source(floor), apart.p, self.words(f"compare.outcome.{apart.outcome}")),
                 )
             )
@@ -125,6 +135,7 @@ class Tables:
         """Waiting, speed and cost."""
         columns = [
             *(self._column(key) for key in ("side", "figure")),
+            *(Column(key, self.words(f"compare.column.{key}"), in_files_only=True) for key in ("name", "unit")),
             *(self._column(key, 2) for key in ("base", "here")),
             self._column("change", 1, key="change_percent"),
             self._column("p", 4),
@@ -137,7 +148,7 @@ class Tables:
                 rows.append(
                     (
                         *self._where(comparison),
-                        *(one.side.name, self.words(f"compare.figure.{figure.name}")),
+                        *(one.side.name, self.words(f"compare.figure.{figure.name}"), figure.name, UNITS[figure.name]),
                         *(figure.base, figure.here, change, figure.p),
                         self.words(f"compare.tested.{figure.tested or 'none'}"),
                         self.words(f"compare.outcome.{figure.outcome}"),

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from harness.report.difference import Comparison, Figure, Versus, compare
 from harness.report.document import Block, Callout, Fold, Listing, Section, Text
-from harness.report.likeness import Unlike, unlike
+from harness.report.likeness import RECORD, Unlike, unlike
 from harness.report.render.cells import shown
 from harness.report.repeats import sides
 from harness.report.sections.difference_pictures import loads_picture
@@ -40,12 +40,7 @@ def section_of(comparisons: Sequence[Comparison], words: Words, left_out: Sequen
         blocks += _warnings(comparison, words)
         blocks.append(Listing(tuple(_found(one, words) for one in comparison.others)))
         blocks += _rejected(comparison, words)
-    blocks += [
-        Callout(
-            "warning", words("compare.unlike.refused", run=one.run, input=one.key, seen=one.seen, expected=one.expected)
-        )
-        for one in _first_of_each(left_out)
-    ]
+    blocks += [Callout("warning", _left_out(one, words)) for one in _first_of_each(left_out)]
     blocks += [tables.figures(), tables.spread()]
     blocks += [Text(note) for comparison in comparisons for note in _spread_notes(comparison, words)]
     for number, comparison in enumerate(comparisons[:GROUPS_DRAWN_MAX]):
@@ -82,6 +77,12 @@ def _first_of_each(left_out: Sequence[Unlike]) -> list[Unlike]:
     return list({one.run: one for one in reversed(left_out)}.values())[::-1]
 
 
+def _left_out(one: Unlike, words: Words) -> str:
+    if one.key == RECORD:
+        return words("compare.unlike.left_out", run=one.run, problem=words.phrase(one.seen))
+    return words("compare.unlike.refused", run=one.run, input=one.key, seen=one.seen, expected=one.expected)
+
+
 def _intro(comparison: Comparison, words: Words) -> str:
     meta = comparison.base.first.record.meta
     count = len(comparison.base.runs)
@@ -102,6 +103,10 @@ def _warnings(comparison: Comparison, words: Words) -> Iterator[Block]:
     """Say in what inputs runs differ, each input once."""
     groups: dict[tuple[str, bool, str], list[Unlike]] = {}
     for one in comparison.unlike:
+        if one.key == RECORD:
+            told = words("compare.unlike.damaged", run=one.run, problem=words.phrase(one.seen))
+            yield Callout("warning", told)
+            continue
         groups.setdefault((one.key, one.slows, one.expected), []).append(one)
     for (key, slows, expected), some in groups.items():
         seen = ", ".join(dict.fromkeys(one.seen for one in some))

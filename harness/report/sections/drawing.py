@@ -27,9 +27,20 @@ def sized(chart: Any, height: float = charts.HEIGHT) -> Any:
 
 def by_variant(group: Group, words: Words) -> Any:
     """Return the encoding that gives each variant its colour; nobody needs a legend for one."""
-    legend = altair.Legend(title=words("run.column.variant"), orient="top", labelLimit=300)
-    one = len(group.variants) == 1
-    return altair.Color("variant:N", scale=charts.scale(group.variants), legend=None if one else legend)
+    return told_apart(group.variants, words("run.column.variant"))["color"]
+
+
+def told_apart(names: Sequence[str], title: str, field: str = "variant:N", *, dashed: bool = True) -> dict[str, Any]:
+    """Return the encodings that tell lines apart: by colour, and those that share one by dashes or by strength."""
+    legend = altair.Legend(title=title, orient="top", labelLimit=300) if len(names) > 1 else None
+    encodings = {"color": altair.Color(field, scale=charts.scale(names), legend=legend)}
+    places = charts.places(names)
+    if any(places.values()):
+        looks: Sequence[Any] = charts.DASHES if dashed else charts.STRENGTHS
+        scale = altair.Scale(domain=list(places), range=[looks[place % len(looks)] for place in places.values()])
+        channel = altair.StrokeDash if dashed else altair.Opacity
+        encodings["strokeDash" if dashed else "opacity"] = channel(field, scale=scale, legend=legend)
+    return encodings
 
 
 def thinned(values: Sequence[Value], most: int = POINTS_MAX) -> list[tuple[int, Value]]:

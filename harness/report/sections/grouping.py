@@ -15,6 +15,7 @@ GROUPS_DRAWN_MAX = 8
 RUNS_DRAWN_MAX = 6
 _NAME = re.compile(r"[^A-Za-z0-9._]+")
 _DIGITS = re.compile(r"(\d+)")
+_SIDE = re.compile(r" #\d+$")
 # What a damaged record makes of values that are there, but not of the kind expected.
 _DAMAGE = (HarnessError, OSError, KeyError, TypeError, ValueError, AttributeError, IndexError)
 
@@ -29,7 +30,8 @@ class Shown:
 
     Args:
         scenario: scenario and size.
-        variant: the variant, with what else tells its runs apart, such as the extender that was brought.
+        variant: the variant, with what else tells its runs apart, such as the extender that was brought; `default #2`
+            is the second side of a comparison, or the second configuration of the scheduler.
         repeat: which of the runs with the same scenario and variant, from 1.
         label: its name among the runs of the same scenario.
         title: its name among all runs.
@@ -76,7 +78,7 @@ def shown(runs: Sequence[RunSummary]) -> tuple[Shown, ...]:
     for run, pair in zip(runs, pairs, strict=True):
         seen[pair] += 1
         scenario, variant = pair
-        label = f"{variant} #{seen[pair]}" if often[pair] > 1 else variant
+        label = _label(variant, seen[pair]) if often[pair] > 1 else variant
         named.append(Shown(run, scenario, variant, seen[pair], label, f"{scenario} {label}"))
     return tuple(named)
 
@@ -142,7 +144,26 @@ def _variants(runs: Sequence[RunSummary]) -> list[str]:
         telling = [trait for place, trait in enumerate(own) if _differs(other[place] for other in others)]
         more = f" ({', '.join(trait or '-' for trait in telling)})" if telling else ""
         names.append(f"{run.record.meta.variant}{more}")
-    return names
+    return [run.side or name for run, name in zip(runs, _numbered(runs, names), strict=True)]
+
+
+def _numbered(runs: Sequence[RunSummary], names: Sequence[str]) -> list[str]:
+    """Number what has one name and is no repeat, such as another configuration, as the sides of comparisons are."""
+    kinds: dict[tuple[str, str], list[str]] = {}
+    for run, name in zip(runs, names, strict=True):
+        known = kinds.setdefault((_scenario(run), name), [])
+        if run.identity not in known:
+            known.append(run.identity)
+    numbered = []
+    for run, name in zip(runs, names, strict=True):
+        known = kinds[_scenario(run), name]
+        numbered.append(f"{name} #{known.index(run.identity) + 1}" if len(known) > 1 else name)
+    return numbered
+
+
+def _label(variant: str, repeat: int) -> str:
+    """Return `default #2`, and of a side that has a number itself `default #1.2`."""
+    return f"{variant}.{repeat}" if _SIDE.search(variant) else f"{variant} #{repeat}"
 
 
 def _traits(run: RunSummary) -> tuple[str, ...]:

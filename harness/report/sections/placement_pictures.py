@@ -9,7 +9,7 @@ import altair
 
 from harness.report import charts
 from harness.report.document import Block, Picture, Text
-from harness.report.sections.drawing import bins, by_variant, data, sized
+from harness.report.sections.drawing import bins, data, sized, told_apart
 from harness.report.sections.grouping import Group, Shown, natural
 from harness.report.words import Words
 
@@ -19,6 +19,8 @@ HEAT_CELLS_MAX = 160
 RUNS_MAX = 30
 _BARS_MAX = 60
 _ROW_PIXELS = 26
+# How much of the widest bar a character needs, also on a narrow page.
+_CHARACTER_SHARE = 0.018
 
 
 def pictures(group: Group, words: Words) -> list[Block]:
@@ -61,29 +63,54 @@ def _picture(  # noqa: PLR0913 - what is drawn, and what it is called
 
 
 def _bars(group: Group, runs: Sequence[Shown], words: Words) -> Any:
+    """Draw a bar per run, the nodes stacked in it; beside its name stands the colour of its variant."""
+    nodes = _nodes(runs)
+    widest = max(sum(one.run.per_node().values()) for one in runs)
     rows = [
-        {"run": one.label, "variant": one.variant, "node": name, "pods": count}
+        {"run": one.label, "variant": one.variant, "node": name, "pods": pods, "place": nodes.index(name)}
+        | {"label": _fitting(name, pods, widest)}
         for one in runs
-        for name, count in one.run.per_node().items()
+        for name, pods in one.run.per_node().items()
     ]
-    order = [one.label for one in runs]
     base = altair.Chart(data(rows)).encode(
-        x=altair.X(
-            "node:N", sort=_nodes(runs), title=words("run.column.node"), axis=altair.Axis(labelAngle=0, labelLimit=140)
-        ),
-        xOffset=altair.XOffset("run:N", sort=order),
-        y=altair.Y("pods:Q", title=words("run.axis.pods"), axis=altair.Axis(tickMinStep=1)),
-    )
-    bars = base.mark_bar().encode(
-        color=by_variant(group, words),
+        y=altair.Y("run:N", title=None, sort=[one.label for one in runs], axis=altair.Axis(offset=8, labelLimit=220)),
         tooltip=[
             altair.Tooltip("run:N", title=words("run.column.run")),
             altair.Tooltip("node:N", title=words("run.column.node")),
             altair.Tooltip("pods:Q", title=words("run.axis.pods")),
         ],
     )
-    numbers = base.mark_text(dy=-6, fontSize=10).encode(text="pods:Q")
-    return sized(bars + numbers)
+    piled = base.encode(
+        x=altair.X("pods:Q", title=words("run.column.pods"), axis=altair.Axis(tickMinStep=1), stack="zero"),
+        order=altair.Order("place:Q"),
+    )
+    shades = charts.shades(len(nodes))
+    legend = altair.Legend(title=words("run.column.node"), orient="top", labelLimit=140)
+    bars = piled.mark_bar(stroke="white", strokeWidth=1).encode(
+        color=altair.Color("node:N", sort=nodes, scale=altair.Scale(domain=nodes, range=shades), legend=legend)
+    )
+    dark = f"datum.place >= {sum(charts.is_light(shade) for shade in shades)}"
+    numbers = (
+        piled.encode(x=altair.X("pods:Q", stack="zero", bandPosition=0.5))
+        .mark_text(fontSize=11)
+        .encode(
+            text="label:N",
+            detail="node:N",
+            color=altair.condition(dark, altair.value("white"), altair.value("black")),
+        )
+    )
+    names = base.mark_bar().encode(
+        x=altair.value(-7),
+        x2=altair.value(-2),
+        color=altair.Color("variant:N", scale=charts.scale(group.variants), legend=None),
+    )
+    return sized((bars + numbers + names).resolve_scale(color="independent"), _ROW_PIXELS * len(runs))
+
+
+def _fitting(node: str, pods: int, widest: int) -> str:
+    """Return what fits into a part of a bar: the node and its number of pods, the number alone, or nothing."""
+    texts = (f"{node}: {pods}", str(pods), "")
+    return next(text for text in texts if not text or len(text) * _CHARACTER_SHARE * widest < pods)
 
 
 def _numbers(runs: Sequence[Shown], words: Words) -> Any:
@@ -145,7 +172,7 @@ def _sorted(group: Group, runs: Sequence[Shown], words: Words) -> Any:
         .encode(
             x=altair.X("rank:Q", title=words("run.axis.nodes-by-load")),
             y=altair.Y("pods:Q", title=words("run.axis.pods"), axis=altair.Axis(tickMinStep=1)),
-            color=by_variant(group, words),
+            **told_apart(group.variants, words("run.column.variant")),
             detail="run:N",
             tooltip=[
                 altair.Tooltip("run:N", title=words("run.column.run")),

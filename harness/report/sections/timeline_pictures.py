@@ -8,7 +8,7 @@ import altair
 from harness.expect.percentile import percentile
 from harness.report import charts
 from harness.report.document import Picture
-from harness.report.sections.drawing import MS, bins, by_variant, data, rounded, sized, thinned
+from harness.report.sections.drawing import MS, bins, by_variant, data, rounded, sized, thinned, told_apart
 from harness.report.sections.grouping import Group, Shown
 from harness.report.sections.lives import Life
 from harness.report.words import Words
@@ -47,7 +47,7 @@ def throughput(group: Group, mine: Mapping[Shown, Sequence[Life]], words: Words)
         .encode(
             x=altair.X("at:Q", title=words("run.axis.since_s")),
             y=altair.Y("pods:Q", title=words("run.axis.pods-total")),
-            color=by_variant(group, words),
+            **told_apart(group.variants, words("run.column.variant"), dashed=False),
             strokeDash=dash,
             detail="run:N",
             tooltip=[

@@ -132,6 +132,7 @@ def test_other_nodes_are_refused_with_the_key_and_both_values(harness: Harness, 
         (["one"], "1 seen, two at least expected"),
         (["one", "one"], "one is given twice"),
         (["one", "nothing"], "no such record"),
+        (["one", "load"], "a record of a load seen, of a run expected; `harness report` shows"),
         (["one", "two", "--fail-on", "speed"], "choose from placement"),
         (["one", "two", "--format", "html"], "give --out"),
         (["one", "two", "--undecided", "fail"], "give --fail-on"),
@@ -141,6 +142,8 @@ def test_other_nodes_are_refused_with_the_key_and_both_values(harness: Harness, 
 def test_bad_input(harness: Harness, here: Path, arguments: list[str], said: str) -> None:
     saved(here, "one")
     saved(here, "two")
+    (here / "load").mkdir()
+    (here / "load" / "load.json").write_text("{}")
     ended = harness("compare", *arguments)
     assert (ended.code, said in ended.err) == (2, True), ended.err
 
@@ -152,6 +155,34 @@ def test_a_damaged_record_is_named(harness: Harness, here: Path) -> None:
     ended = harness("compare", "one", "two")
     assert ended.code == 2
     assert "two/pods.jsonl:1" in ended.err
+
+
+def test_a_record_that_was_cut_is_refused_and_compared_only_when_told(harness: Harness, here: Path) -> None:
+    names = saved(here, "one"), saved(here, "two", slow=2.0)
+    with (here / "two" / "pods.jsonl").open("a") as file:
+        file.write('{"uid": "cut')
+    for order in (names, reversed(names)):
+        ended = harness("compare", *order)
+        assert ended.code == 2
+        assert "error: two: pods.jsonl:61: the last line was cut by a crash and is left out; a whole" in ended.err
+    ended = harness("compare", *names, "--anyway", "--fail-on", "latency:1")
+    assert ended.code == 0, ended.err
+    assert "! The record of two is damaged: pods.jsonl:61: the last line was cut" in ended.out
+    assert "latency:1 could not be decided" in ended.out
+    assert "two 的记录已损坏\N{FULLWIDTH COLON}pods.jsonl:61\N{FULLWIDTH COLON}最后一行" in harness(
+        "compare", *names, "--anyway", "--lang", "zh"
+    ).out.replace("\n", "")
+
+
+def test_a_record_whose_pods_are_lost_is_refused(harness: Harness, here: Path) -> None:
+    names = saved(here, "one"), saved(here, "two")
+    (here / "two" / "pods.jsonl").unlink()
+    (here / "two" / "steps.jsonl").write_text(
+        '{"t":0.2,"index":0,"op":"create","phase":"end","detail":{"created":["Pod/pod-1"]}}\n'
+    )
+    ended = harness("compare", *names)
+    assert ended.code == 2
+    assert "two: pods.jsonl: no line is there, although steps.jsonl tells of pods; a whole record expected" in ended.err
 
 
 def test_it_speaks_chinese(harness: Harness, here: Path) -> None:
@@ -170,3 +201,83 @@ def test_the_report_has_this_comparison(harness: Harness, here: Path, tmp_path: 
     tables = json.loads((tmp_path / "page" / "report.json").read_text(encoding="utf-8"))["tables"]
     # `harness report` alone would leave out what is unlike.
     assert "compared-apart" in {table["name"] for table in tables}
+
+
+FAILED = {
+    "en": (
+        "Failed.",
+        "A condition of --fail-on is hit: latency:20, default #2: wait p50, ms 220.00 against 110.00",
+        "## Differences",
+    ),
+    "zh": (
+        "未通过。",
+        "触发了 --fail-on 的条件\N{FULLWIDTH COLON}latency:20, default #2\N{FULLWIDTH COLON}等待 p50",
+        "## 差异对比",
+    ),
+}
+
+
+@pytest.mark.parametrize("language", FAILED)
+def test_a_build_that_failed_is_failed_in_every_file(
+    harness: Harness, here: Path, tmp_path: Path, language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    word, told, title = FAILED[language]
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(tmp_path / "job.md"))
+    names, out = (saved(here, "one"), saved(here, "two", slow=2.0)), tmp_path / "page"
+    asked = ("--fail-on", "latency:20,pending,cost", "--lang", language)
+    ended = harness("compare", *names, *asked, "--out", out, "--format", "html,md,junit,json")
+    assert ended.code == 1, ended.err
+    for file in (out / "summary.md", out / "report.md", tmp_path / "job.md"):
+        text = file.read_text(encoding="utf-8")
+        assert word in text
+        assert told in text.replace("\\", "")
+    assert told in (out / "report.html").read_text(encoding="utf-8")
+    document = json.loads((out / "report.json").read_text(encoding="utf-8"))
+    assert (document["outcome"], told in document["sentence"]) == ("failed", True)
+    gate = {one["name"]: one["outcome"] for one in document["checks"] if one["group"] == "--fail-on"}
+    assert gate == {"latency:20": "failed", "pending": "passed", "cost": "skipped"}
+    junit = (out / "junit.xml").read_text(encoding="utf-8")
+    assert '<testsuite name="--fail-on" tests="3" failures="1" errors="0" skipped="1"' in junit
+    # First of all in its chapter, with what stayed open.
+    chapter = (out / "report.md").read_text(encoding="utf-8").split(title)[1]
+    assert chapter.index("latency:20") < chapter.index("cost") < chapter.index("default #1")
+
+
+@pytest.mark.parametrize(("undecided", "ends"), [("pass", (0, "passed", "skipped")), ("fail", (1, "failed", "failed"))])
+def test_what_cannot_be_decided_is_in_the_files_too(
+    harness: Harness, here: Path, tmp_path: Path, undecided: str, ends: tuple[int, str, str]
+) -> None:
+    names = saved(here, "one"), saved(here, "two", slow=2.0)
+    asked = ("--fail-on", "latency", "--undecided", undecided, "--out", tmp_path / "page", "--format", "json")
+    code = harness("compare", *names, *asked).code
+    document = json.loads((tmp_path / "page" / "report.json").read_text(encoding="utf-8"))
+    (check,) = [one["outcome"] for one in document["checks"] if one["group"] == "--fail-on"]
+    assert (code, document["outcome"], check) == ends
+    assert "A condition of --fail-on could not be decided: latency, default #2" in document["sentence"]
+
+
+def test_a_build_that_held_says_so(harness: Harness, here: Path, tmp_path: Path) -> None:
+    names = saved(here, "one"), saved(here, "two")
+    asked = ("--fail-on", "pending", "--out", tmp_path / "page", "--format", "json")
+    assert harness("compare", *names, *asked).code == 0
+    document = json.loads((tmp_path / "page" / "report.json").read_text(encoding="utf-8"))
+    assert (document["outcome"], "Nothing is worse by --fail-on pending." in document["sentence"]) == ("passed", True)
+    assert harness("compare", *names, "--out", tmp_path / "page", "--format", "json").code == 0
+    document = json.loads((tmp_path / "page" / "report.json").read_text(encoding="utf-8"))
+    assert "--fail-on" not in document["sentence"]
+    assert [one for one in document["checks"] if one["group"] == "--fail-on"] == []
+
+
+def test_before_and_after_are_two_rows_and_two_curves(harness: Harness, here: Path, tmp_path: Path) -> None:
+    base, new = (
+        ",".join(saved(here, f"{name}{turn}", slow=slow + turn / 100) for turn in range(2))
+        for name, slow in (("old", 1.0), ("new", 3.0))
+    )
+    ended = harness("compare", base, new, "--out", tmp_path / "page", "--format", "json,csv")
+    assert ended.code == 0, ended.err
+    tables = json.loads((tmp_path / "page" / "report.json").read_text(encoding="utf-8"))["tables"]
+    (compared,) = [table for table in tables if table["name"] == "comparison"]
+    assert [row[1:3] for row in compared["rows"]] == [["default #1", 2], ["default #2", 2]]
+    (placed,) = [table for table in tables if table["name"] == "placement"]
+    titles = [column["title"] for column in placed["columns"][1:]]
+    assert titles == ["default #1.1", "default #1.2", "default #2.1", "default #2.2"]

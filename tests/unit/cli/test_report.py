@@ -31,6 +31,13 @@ def test_a_page_and_a_write_up_are_what_one_gets(harness: Harness, here: Path) -
     assert (folder / "report.html").read_text().startswith("<!doctype html>")
 
 
+def test_without_a_name_it_is_the_newest_record(harness: Harness, here: Path) -> None:
+    ended = harness("report", "--template", "lab", "--format", "md")
+    assert (ended.code, ended.err) == (0, "")
+    assert str(Path("reports/pages") / SECOND / "report.md") in ended.out.splitlines()
+    assert "latest unless told" in " ".join(harness("report", "--help").out.split())
+
+
 def test_every_format_is_written_where_it_is_wanted(harness: Harness, here: Path) -> None:
     ended = harness("report", FIRST, "20261116-053611", "--format", "md,csv,parquet,junit,json", "--out", "made")
     assert ended.code == 0
@@ -61,7 +68,6 @@ def test_a_verdict_that_failed_is_no_failure_of_the_report(harness: Harness, her
         (("latest", "--format", ","), "nothing seen"),
         (("latest", "--template", "missing.md.j2"), "no such file"),
         (("latest", "--lang", "fr"), "fr"),
-        ((), "RUN"),
     ],
 )
 def test_bad_input_has_code_2(harness: Harness, here: Path, arguments: tuple[str, ...], told: str) -> None:

@@ -104,11 +104,40 @@ def test_damaged_and_unfinished_records_are_skipped_and_counted(harness: Harness
     assert "(10 records)" in ended.out
 
 
-def test_a_cut_last_line_is_no_damage(harness: Harness, runs: Path) -> None:
-    with (runs / "run-here-default-8" / "pods.jsonl").open("a") as file:
-        file.write('{"uid": "cut')
-    (one,) = json.loads(harness("trend", runs, "--json").out)["courses"]
-    assert len(one["runs"]) == 9
+@pytest.mark.parametrize("left", [0.0, 0.6, None])
+def test_pods_that_were_cut_or_lost_are_damage(harness: Harness, runs: Path, left: float | None) -> None:
+    """A run that finished wrote every line, so that what is left says nothing about how long pods waited."""
+    path = runs / "run-here-default-8"
+    pods = path / "pods.jsonl"
+    written = pods.read_bytes()
+    (path / "events.jsonl").write_text('{"t":0.2,"reason":"Scheduled","object":{"kind":"Pod","name":"pod-1"}}\n')
+    pods.unlink() if left is None else pods.write_bytes(written[: int(left * len(written))])
+    document = json.loads(harness("trend", runs, "--json").out)
+    assert len(document["courses"][0]["runs"]) == 8
+    (told,) = document["skipped"]["damaged"]
+    assert told.startswith("run-here-default-8 (")
+    assert "pods.jsonl" in told
+    assert "damaged records that were skipped: 1" in harness("trend", runs).out
+
+
+def test_a_run_without_pods_is_no_damage(harness: Harness, runs: Path) -> None:
+    (runs / "run-here-default-8" / "pods.jsonl").unlink()
+    document = json.loads(harness("trend", runs, "--json").out)
+    assert (len(document["courses"][0]["runs"]), document["skipped"]["damaged"]) == (9, [])
+
+
+def test_records_of_loads_are_counted_and_called_so(harness: Harness, tmp_path: Path) -> None:
+    folder = tmp_path / "loads"
+    for name in ("one", "two"):
+        (folder / name).mkdir(parents=True)
+        (folder / name / "load.json").write_text("{}")
+    ended = harness("trend", folder, "--lang", "en")
+    assert ended.code == 0
+    assert "no runs and were skipped: 2; `harness report` shows" in " ".join(ended.out.split())
+    assert json.loads(harness("trend", folder, "--json").out)["skipped"]["others"] == 2
+    ended = harness("trend", folder / "one")
+    assert ended.code == 2
+    assert "a record of a load seen, a folder of records expected; `harness report` shows" in ended.err
 
 
 def test_an_empty_folder_and_chinese(harness: Harness, tmp_path: Path, runs: Path) -> None:

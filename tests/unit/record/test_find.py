@@ -52,6 +52,18 @@ def test_without_records_the_next_move_is_named(tmp_path: Path, name: str) -> No
         resolve(name, tmp_path / "nowhere")
 
 
+@pytest.mark.parametrize(("file", "kind"), [("load.json", "a load"), ("regress.json", "a comparison of two extenders")])
+def test_a_record_of_another_kind_is_called_so(root: Path, tmp_path: Path, file: str, kind: str) -> None:
+    folder = root / "20261116-070000-load-aaaa"
+    folder.mkdir()
+    (folder / file).write_text("{}")
+    for name in (folder, folder / file, folder.name):
+        with pytest.raises(RecordError, match=f"a record of {kind} seen, of a run expected; .*report.*regress"):
+            resolve(str(name), root)
+    with pytest.raises(RecordError, match=f"a record of {kind} seen"):
+        resolve(str(folder), tmp_path / "nowhere")
+
+
 def test_other_folders_are_no_records(root: Path) -> None:
     (root / "scratch").mkdir()
     assert ids(root) == [OLD, NEW]
@@ -65,7 +77,7 @@ def test_records_of_other_kinds_are_found_where_they_are_meant(root: Path) -> No
     assert resolve("latest", root, ANY) == load
     assert resolve("20261117", root, ANY) == load
     assert resolve(str(load / "load.json"), root, ANY) == load
-    with pytest.raises(RecordError, match="no such record"):
+    with pytest.raises(RecordError, match="a record of a load seen, of a run expected"):
         resolve(load.name, root)
 
 

@@ -222,6 +222,9 @@ def test_one_slow_run_is_unclear_and_five_are_significant() -> None:
     assert (single.tested, single.outcome) == ("pods", "unclear")
     assert single.change == pytest.approx(1.0)
     assert (single.p or 1) < ALPHA
+    # The test over pods is of all waits: nobody tested this one.
+    high = versus([run((7, 7, 6))], [run((7, 7, 6), run_id="slow", slow=2.0)]).figure("p90_ms")
+    assert (high.tested, high.outcome, high.p, high.change) == ("", "too-few", None, pytest.approx(1.0))
     five = [(7, 7, 6)] * 5
     many = versus(several(*five), several(*five, variant="slow", slow=2.0)).figure("p50_ms")
     assert (many.tested, many.outcome, many.p) == ("runs", "different", pytest.approx(2 / 252))

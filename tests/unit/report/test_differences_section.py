@@ -97,6 +97,37 @@ def test_runs_on_other_nodes_are_left_out_and_named() -> None:
     assert "wider is not compared: nodes: 3 with node-3 seen, 2 without expected." in texts(found)
 
 
+@pytest.mark.parametrize(
+    ("language", "told"), [("en", "cut-off is not compared, its record is"), ("zh", "cut-off 未参与")]
+)
+def test_a_record_that_was_cut_is_left_out_and_named(language: str, told: str) -> None:
+    whole = run((2, 1), run_id="cut-off", variant="controller")
+    cut = replace(whole.record, warnings=("pods.jsonl:7: the last line was cut by a crash and is left out",))
+    found = made(run((2, 1)), run((2, 1), variant="extender"), replace(whole, record=cut), language=language)
+    assert cells(table(found, "spread"), "side") == ["default", "extender"]
+    assert told in texts(found)
+
+
+def test_what_decides_that_a_placement_is_beyond_the_floor_is_shown() -> None:
+    """Node by node these are as far apart as chance has it; sorted they are not."""
+    found = made(run((2,) * 20), run((0,) * 7 + (3,) * 12 + (4,), variant="extender"))
+    (row,) = table(found, "apart").rows
+    told = dict(zip((column.key for column in table(found, "apart").columns), row, strict=True))
+    assert told["outcome"] == "beyond the floor"
+    assert float(told["distance"] or 0) < float(told["floor_most"] or 0)
+    assert float(told["nameless"] or 0) > float(told["nameless_floor_most"] or 0)
+
+
+def test_figures_have_their_unit_for_programs_in_every_language() -> None:
+    units = {"p50_ms": "ms", "p90_ms": "ms", "pods_per_second": "pods/s", "cpu_ms_per_pod": "ms/pod"}
+    units |= {"attempts": "attempts", "pending": "pods"}
+    for language in LANGUAGES:
+        figures = table(made(run((2, 1)), run((2, 1), variant="extender"), language=language), "figures")
+        assert dict(zip(cells(figures, "name"), cells(figures, "unit"), strict=True)) == units
+        assert not {"name", "unit"} & {column.key for column in figures.for_people().columns}
+        assert "pods_per_second" not in section_text(made(run((2, 1)), run((2, 1), variant="extender")), EN)
+
+
 def test_several_scenarios_share_the_tables() -> None:
     runs = [run((2, 1)), run((2, 1), variant="extender")]
     others = [renamed(replace_scenario(one), f"{one.record.meta.id}-2") for one in runs]

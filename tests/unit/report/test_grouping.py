@@ -1,6 +1,9 @@
 from dataclasses import replace
+from pathlib import Path
 
 from harness.errors import RecordError
+from harness.record.read import read
+from harness.report.repeats import sides
 from harness.report.sections.grouping import groups, natural, readable, shown, slug, trouble
 from harness.report.summary import RunSummary
 from tests.unit.expect.records import RecordBuilder
@@ -34,6 +37,24 @@ def test_runs_on_another_version_are_told_apart() -> None:
     other = run()
     newer = replace(other.record, meta=replace(other.record.meta, versions={"kubernetes": "1.99.0"}))
     assert [one.variant for one in shown([other, RunSummary(newer, ())])] == ["default (1.36.3)", "default (1.99.0)"]
+
+
+def test_sides_of_a_comparison_are_told_apart_and_so_are_their_runs() -> None:
+    given = [replace(run(), side=side) for side in ("default #1", "default #1", "default #2")]
+    named = shown(given)
+    assert [one.variant for one in named] == ["default #1", "default #1", "default #2"]
+    assert [one.label for one in named] == ["default #1.1", "default #1.2", "default #2"]
+
+
+def test_another_configuration_of_the_scheduler_is_no_repeat(tmp_path: Path) -> None:
+    runs = []
+    for number, config in enumerate(("percentageOfNodesToScore: 0", "percentageOfNodesToScore: 9") * 2):
+        path = RecordBuilder().node("n").write(tmp_path, f"run-{number}")
+        (path / "scheduler-config.yaml").write_text(config)
+        runs.append(RunSummary(read(path), ()))
+    assert [one.label for one in shown(runs)] == ["default #1.1", "default #2.1", "default #1.2", "default #2.2"]
+    # The chapter on differences calls them the same.
+    assert [side.name for side in sides(runs)] == ["default #1", "default #2"]
 
 
 def test_groups_are_scenarios_and_have_names_for_files() -> None:

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.report import charts
 from harness.report.document import Text
 from harness.report.sections import comparison
 from harness.report.words import Words
@@ -110,3 +111,21 @@ def test_damaged_metrics_leave_the_rest(tmp_path: Path) -> None:
         (path / name).write_text("this is {no metric")
     (row,) = rows(comparison.section(from_disk(path), ENGLISH), "comparison")
     assert (row["running"], row["attempts"]) == (1, None)
+
+
+def test_sides_of_one_variant_are_curves_of_its_colour_told_apart_by_dashes() -> None:
+    runs = [replace(waiting(*range(10, 70, 10)), side=side) for side in ("default #1", "default #2")]
+    runs.append(replace(waiting(*range(20, 80, 10), variant="extender"), side="extender"))
+    picture = pictures(comparison.section(of(*runs), ENGLISH))["waiting"]
+    assert {one["variant"] for one in values(picture)} == {"default #1", "default #2", "extender"}
+    encoding = picture.spec["encoding"]
+    colours = dict(zip(*(encoding["color"]["scale"][key] for key in ("domain", "range")), strict=True))
+    assert colours == {name: charts.colours([name])[name] for name in colours}
+    assert colours["default #1"] == colours["default #2"] == charts.colours(["default"])["default"]
+    dashes = encoding["strokeDash"]["scale"]
+    assert dict(zip(dashes["domain"], map(tuple, dashes["range"]), strict=True)) == {
+        "default #1": charts.DASHES[0],
+        "default #2": charts.DASHES[1],
+        "extender": charts.DASHES[0],
+    }
+    assert "strokeDash" not in pictures(comparison.section(of(waiting(*range(6))), ENGLISH))["waiting"].spec["encoding"]

@@ -1,3 +1,7 @@
+from dataclasses import replace
+from itertools import pairwise
+
+from harness.report import charts
 from harness.report.document import Text
 from harness.report.sections import placement
 from harness.report.sections.placement import PODS_NAMED_MAX, RUNS_SIDE_BY_SIDE_MAX
@@ -66,6 +70,31 @@ def test_few_nodes_are_bars_with_every_count() -> None:
         ("extender", "node-1"): 2,
     }
     assert "default: 1 to 3 pods per node" in picture.about
+
+
+def test_a_run_is_one_bar_of_its_nodes_and_nodes_have_no_colour_of_a_variant() -> None:
+    runs = placed(13, 1, 1, 0), replace(placed(5, 5, 5, 0), side="default #2")
+    picture = pictures(placement.section(of(*runs), ENGLISH))["placement"]
+    bars, numbers, names = picture.spec["layer"]
+    assert bars["encoding"]["x"] | {"field": "pods", "stack": "zero"} == bars["encoding"]["x"]
+    assert (bars["encoding"]["y"]["field"], "xOffset" in bars["encoding"]) == ("run", False)
+    nodes = bars["encoding"]["color"]["scale"]
+    assert nodes["domain"] == ["node-0", "node-1", "node-2", "node-3"]
+    assert all(shade[1:3] == shade[3:5] == shade[5:7] for shade in nodes["range"])
+    assert len(set(nodes["range"])) == 4
+    assert not {*nodes["range"]} & {*charts.COLOURS}
+    # What is too narrow for the name has the number, and what is nothing has nothing.
+    assert numbers["encoding"]["text"]["field"] == "label"
+    assert [one["label"] for one in values(picture)][:4] == ["node-0: 13", "1", "1", ""]
+    # The variant's own colour stands beside the name of the run.
+    assert set(names["encoding"]["color"]["scale"]["range"]) == {charts.colours(["default"])["default"]}
+
+
+def test_shades_are_told_from_paper_and_from_each_other() -> None:
+    for count in range(1, 9):
+        levels = [int(shade[1:3], 16) for shade in charts.shades(count)]
+        assert all(light - dark >= 16 for light, dark in pairwise(levels))
+        assert 0x50 < min(levels) <= max(levels) < 0xE0
 
 
 def test_some_nodes_are_a_heat_map_with_numbers() -> None:
