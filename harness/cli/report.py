@@ -16,7 +16,7 @@ _NEWEST = re.compile(r"latest:([1-9]\d{0,3})")
 
 @click.command()
 @click.argument("runs", nargs=-1, metavar="[RUN]...")
-@click.option("--format", "formats", metavar="NAMES", help="html,md,csv,parquet,junit,json; html,md unless told.")
+@click.option("--format", "formats", metavar="NAMES", help="html,md,csv,parquet,junit,json,badge; html,md unless told.")
 @click.option("--lang", "language", type=click.Choice(LANGUAGES), help="Language; that of the locale unless told.")
 @click.option("--template", metavar="NAME", help="lab for a lab write-up, or a Jinja template of your own.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of the report; reports/pages/ID unless told.")

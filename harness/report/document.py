@@ -124,12 +124,18 @@ Block = Text | Listing | Callout | Code | Facts | Table | Picture | Fold
 
 @dataclass(frozen=True)
 class Section:
-    """A chapter. The short form of a report keeps sections that are `brief`, and folds the others."""
+    """A chapter.
+
+    Args:
+        brief: the short form of a report keeps the chapter, and folds the others.
+        short: what the short form says of it before all chapters.
+    """
 
     name: str
     title: str
     blocks: tuple[Block, ...]
     brief: bool = False
+    short: tuple[Block, ...] = ()
 
     def all_blocks(self) -> Iterator[Block]:
         """Give every block, those in folds too."""

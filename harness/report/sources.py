@@ -15,6 +15,7 @@ from harness.record.load import LoadRecord
 from harness.record.model import Record
 from harness.record.regress import Regression
 from harness.record.shape import checked
+from harness.report.doubt import doubts
 from harness.report.summary import RunSummary
 
 Read = TypeVar("Read")
@@ -103,6 +104,8 @@ def _judged(records: Sequence[tuple[Record, bool]], broken: list[str]) -> tuple[
     for record, damaged in records:
         broken.extend(f"{record.path.name}: {warning}" for warning in record.warnings)
         verdicts = _saved(record.path, broken)
+        if not damaged:
+            broken.extend(f"{record.path.name}: {doubt}" for doubt in doubts(record, verdicts))
         if verdicts is None and damaged:
             broken.append(f"{record.path.name}: {VERDICTS}: missing, and a damaged record is not judged again")
             verdicts = ()

@@ -16,6 +16,10 @@ from tests.browser.test_languages import SHAPELESS
 from tests.browser.test_reading import CUT, MARK, MARKS, STICKING_OUT
 from tests.unit.report.large import Large
 
+SAMPLE = Path(__file__).parents[2] / "reports" / "sample" / "record"
+NAMED_MARKS = """return [...document.querySelectorAll(".drawn svg *")]
+  .filter((part) => part.getAttributeNames().some((name) => name === "role" || name.startsWith("aria-")))
+  .map((part) => part.outerHTML.slice(0, 200))"""
 BYTES_MAX = 3_000_000
 COMPARISON = "#table-comparison .scroll"
 # Between the margins that pages are printed with.
@@ -52,6 +56,23 @@ def thousands(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("thousands")
     shape = Large(10_000, 1000, 3000, calls=True, trace=True, cassette_calls=50, variant="extender")
     return written(assemble(gather([shape.write(folder)]), Words("en")), folder)
+
+
+@pytest.fixture(scope="module", params=["sample", "all bound"])
+def ordinary(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report on the sample's record as it is rendered now, and one on a run in which no pod had to wait."""
+    folder = tmp_path_factory.mktemp("ordinary")
+    bound = Large(20, 3, 0, calls=False, trace=False, cassette_calls=0, variant="default")
+    record = SAMPLE if request.param == "sample" else bound.write(folder)
+    return written(assemble(gather([record]), Words("en")), folder)
+
+
+@pytest.mark.parametrize("width", [400, 1600])
+def test_ordinary_reports_are_for_everybody(browser: Page, ordinary: Path, width: int) -> None:
+    page = browser.open(ordinary, width=width)
+    page.see_everything()
+    assert faults(page) == []
+    assert page.run(NAMED_MARKS) == []
 
 
 def test_five_variants(browser: Page, five: Path) -> None:

@@ -7,7 +7,7 @@ import html
 from collections.abc import Iterable
 from dataclasses import replace
 
-from harness.report.document import Block, Document, Fold, Picture, Section
+from harness.report.document import Block, Code, Document, Facts, Fold, Picture, Section
 from harness.report.render.markdown import Writer, escaped, verdict_line
 from harness.report.render.names import names_of
 from harness.report.words import Words
@@ -25,23 +25,37 @@ _FOLDED_ROWS_MAX = 5
 _SOURCES_MAX = 3
 
 
-def render(document: Document, words: Words) -> dict[str, bytes]:
-    """Return the short form: the verdict, what is brief, and below a fold what else there is room for."""
+def render(document: Document, words: Words, page_file: str = "") -> dict[str, bytes]:
+    """Return the short form: the verdict, what is brief, and below a fold what else there is room for.
+
+    First below the fold stands what the runs were made with, and the command that makes them again.
+
+    Args:
+        document: the report.
+        words: its language.
+        page_file: the page of the same report, where it is made too.
+    """
     document = document.for_people()
     writer = Writer(words, names_of(document), rows_max=_ROWS_MAX, linked=False)
     page = _Page([MARKER, verdict_line(document, words), ""])
     for section in document.sections:
+        page.add(replace(section, title="", blocks=section.short), writer, _OPEN_LINES_MAX)
+    for section in document.sections:
         if section.brief:
             page.add(replace(section, blocks=_open(section)), writer, _OPEN_LINES_MAX)
-    closing = ["</details>", "", f"<sub>{_sources(document, words)}</sub>"]
+    link = f"[{words('formats.brief.whole')}]({page_file}) " if page_file else ""
+    closing = ["</details>", "", f"{link}<sub>{_sources(document, words)}</sub>"]
     page.lines += ["<details>", f"<summary>{words('formats.brief.rest')}</summary>", ""]
     folded = replace(writer, rows_max=_FOLDED_ROWS_MAX)
+    made = [replace(section, blocks=_making(section)) for section in document.sections]
     rest = [section for section in document.sections if not section.brief]
     rest += [replace(section, blocks=_folded(section)) for section in document.sections if section.brief]
-    for section in rest:
+    told = {id(block) for section in made for block in section.blocks}
+    rest = [replace(one, blocks=tuple(block for block in one.blocks if id(block) not in told)) for one in rest]
+    for section in (*made, *rest):
         page.add(section, folded, LINES_MAX - len(closing) - 2)
     if page.left:
-        page.lines += [words("formats.brief.left", names=escaped(", ".join(page.left))), ""]
+        page.lines += [words("formats.brief.left", names=escaped(words("run.list").join(page.left))), ""]
     return {FILE: "\n".join([*page.lines, *closing, ""]).encode("utf-8", "replace")}
 
 
@@ -54,13 +68,13 @@ class _Page:
 
     def add(self, section: Section, writer: Writer, lines_max: int) -> None:
         """Add as many blocks of a section as there is room for, with its heading before the first."""
-        heading = [f"### {escaped(section.title)}", ""]
+        heading = [f"### {escaped(section.title)}", ""] if section.title else []
         for block in section.blocks:
             more = [*heading, *writer.block(block)]
             if len(self.lines) + len(more) <= lines_max and _size([*self.lines, *more]) < BYTES_MAX:
                 self.lines += more
                 heading = []
-            else:
+            elif section.title:
                 self.left[section.title] = None
 
 
@@ -74,11 +88,24 @@ def _folded(section: Section) -> tuple[Block, ...]:
     return tuple(inner for fold in folds for inner in fold.blocks)
 
 
+def _making(section: Section) -> tuple[Block, ...]:
+    """Return what a chapter says of how its runs were made: facts, and the command up to which it stands."""
+    for blocks in (section.blocks, *(block.blocks for block in section.blocks if isinstance(block, Fold))):
+        end = next((place for place, block in enumerate(blocks) if _is_command(block)), None)
+        if end is not None and any(isinstance(block, Facts) for block in blocks[:end]):
+            return blocks[: end + 1]
+    return ()
+
+
+def _is_command(block: Block) -> bool:
+    return isinstance(block, Code) and block.language == "console"
+
+
 def _size(lines: Iterable[str]) -> int:
     return sum(len(line.encode("utf-8", "replace")) + 1 for line in lines)
 
 
 def _sources(document: Document, words: Words) -> str:
-    shown = html.escape(", ".join(document.sources[:_SOURCES_MAX]), quote=False)
+    shown = html.escape(words("run.list").join(document.sources[:_SOURCES_MAX]), quote=False)
     rest = len(document.sources) - _SOURCES_MAX
     return f"{shown} {words('formats.brief.more', count=rest)}" if rest > 0 else shown

@@ -4,11 +4,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from harness.errors import InputError
 from harness.report.document import Document
-from harness.report.render import brief, json, junit, markdown, tables
+from harness.report.render import badge, brief, json, junit, markdown, tables
 from harness.report.render.names import file_names
 from harness.report.words import Words
 
 DEFAULT = ("html", "md")
+PAGE = "report.html"
 Files = dict[str, bytes]
 
 
@@ -30,6 +31,8 @@ def render(document: Document, words: Words, formats: Sequence[str]) -> Files:
     files: Files = {}
     for name in formats:
         files |= FORMATS[name](document, words)
+    if brief.FILE in files and PAGE in files:
+        files |= brief.render(document, words, PAGE)
     return files
 
 
@@ -64,4 +67,5 @@ FORMATS: Mapping[str, Callable[[Document, Words], Files]] = {
     "parquet": lambda document, words: tables.render_parquet(document),
     "junit": lambda document, words: junit.render(document),
     "json": lambda document, words: json.render(document),
+    "badge": badge.render,
 }

@@ -19,6 +19,7 @@ from markupsafe import Markup, escape
 
 from harness.report.document import Cell, Document, Picture, Table
 from harness.report.render import cells, paper, pictures
+from harness.report.render.legal import legal_json
 from harness.report.words import Words, catalogue
 
 FILE = "report.html"
@@ -58,7 +59,7 @@ def render(document: Document, words: Words) -> dict[str, bytes]:
 
 def data(value: Any) -> Markup:
     """Return JSON that can stand inside a script element."""
-    text = orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY).decode()
+    text = legal_json(orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY).decode())
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return Markup(text)  # noqa: S704 - nothing is left in it that could end the element

@@ -1,14 +1,12 @@
 """A report as JUnit XML: a suite per group of checks, as continuous integration shows it. Pure."""
 
-import re
 from collections.abc import Mapping, Sequence
 from xml.etree import ElementTree as ET
 
 from harness.report.document import Check, Document
+from harness.report.render.legal import legal
 
 FILE = "junit.xml"
-# What no XML 1.0 document may hold, not even escaped.
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def render(document: Document) -> dict[str, bytes]:
@@ -16,9 +14,9 @@ def render(document: Document) -> dict[str, bytes]:
     groups: dict[str, list[Check]] = {}
     for check in document.checks:
         groups.setdefault(check.group, []).append(check)
-    root = ET.Element("testsuites", {"name": _legal(document.title), **_counts(document.checks)})
+    root = ET.Element("testsuites", {"name": legal(document.title), **_counts(document.checks)})
     for name, checks in groups.items():
-        suite = ET.SubElement(root, "testsuite", {"name": _legal(name), **_counts(checks)})
+        suite = ET.SubElement(root, "testsuite", {"name": legal(name), **_counts(checks)})
         _properties(suite, _shared(checks))
         for check in checks:
             _case(suite, check)
@@ -27,23 +25,23 @@ def render(document: Document) -> dict[str, bytes]:
 
 
 def _case(suite: ET.Element, check: Check) -> None:
-    names = {"classname": _legal(check.group), "name": _legal(check.name), "time": f"{check.seconds:.3f}"}
+    names = {"classname": legal(check.group), "name": legal(check.name), "time": f"{check.seconds:.3f}"}
     case = ET.SubElement(suite, "testcase", names)
     _properties(case, check.facts)
     if check.outcome == "failed":
-        failure = ET.SubElement(case, "failure", {"message": _legal(check.message), "type": "ExpectationFailed"})
-        failure.text = _legal("\n".join(part for part in (check.message, check.detail) if part))
+        failure = ET.SubElement(case, "failure", {"message": legal(check.message), "type": "ExpectationFailed"})
+        failure.text = legal("\n".join(part for part in (check.message, check.detail) if part))
     elif check.outcome == "skipped":
-        ET.SubElement(case, "skipped", {"message": _legal(check.message or check.detail)})
+        ET.SubElement(case, "skipped", {"message": legal(check.message or check.detail)})
     elif check.detail:
-        ET.SubElement(case, "system-out").text = _legal(check.detail)
+        ET.SubElement(case, "system-out").text = legal(check.detail)
 
 
 def _properties(parent: ET.Element, facts: Mapping[str, str]) -> None:
     if facts:
         properties = ET.SubElement(parent, "properties")
         for name, value in facts.items():
-            ET.SubElement(properties, "property", {"name": _legal(name), "value": _legal(value)})
+            ET.SubElement(properties, "property", {"name": legal(name), "value": legal(value)})
 
 
 def _shared(checks: Sequence[Check]) -> dict[str, str]:
@@ -64,7 +62,3 @@ def _counts(checks: Sequence[Check]) -> dict[str, str]:
         "skipped": str(outcomes.count("skipped")),
         "time": f"{sum(check.seconds for check in checks):.3f}",
     }
-
-
-def _legal(text: str) -> str:
-    return _ILLEGAL.sub("", text)

@@ -12,6 +12,7 @@ import orjson
 import vl_convert
 
 from harness.report import charts
+from harness.report.render.legal import legal_json
 
 # A page recolours these for the dark by their value: no picture should use them for its data.
 INK, FAINT, LINE, GRID = "#24292e", "#59636e", "#8c959e", "#e2e5e9"
@@ -126,7 +127,8 @@ def bundle() -> str:
 
 
 def _text(spec: Mapping[str, Any]) -> str:
-    return orjson.dumps(sized(spec), option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY).decode()
+    # Vega's converter ends the whole process at a character that XML forbids.
+    return legal_json(orjson.dumps(sized(spec), option=orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY).decode())
 
 
 # A report in several formats needs a picture several times, and Vega takes the longest part of its time.

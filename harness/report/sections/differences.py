@@ -10,6 +10,7 @@ from harness.report.repeats import sides
 from harness.report.sections.difference_pictures import loads_picture
 from harness.report.sections.difference_tables import DIGITS, Tables
 from harness.report.sections.grouping import GROUPS_DRAWN_MAX, readable
+from harness.report.sections.placement_line import of_comparison
 from harness.report.sources import Sources
 from harness.report.summary import RunSummary
 from harness.report.words import Words
@@ -51,7 +52,8 @@ def section_of(comparisons: Sequence[Comparison], words: Words, left_out: Sequen
     blocks += [Text(words("compare.workloads.same"))] if workloads and not workloads.rows else []
     details = [table for table in (movers, workloads, calls) if table and table.rows]
     blocks += [Fold(table.title, (table,)) for table in details]
-    return Section("differences", words("compare.title"), tuple(blocks))
+    short = tuple(line for comparison in comparisons for line in of_comparison(comparison, words))
+    return Section("differences", words("compare.title"), tuple(blocks), short=short)
 
 
 def _buckets(runs: Sequence[RunSummary]) -> list[list[RunSummary]]:

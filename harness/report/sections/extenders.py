@@ -14,6 +14,8 @@ from harness.report.sources import Sources
 from harness.report.words import Words
 
 FINDINGS_SHOWN_MAX = 20
+# So many in the short form of a report, the worst first.
+FINDINGS_SHORT_MAX = 5
 _LEVELS: dict[str, Literal["bad", "warning", "info"]] = {
     "critical": "bad",
     "high": "bad",
@@ -29,7 +31,8 @@ def section(sources: Sources, words: Words) -> Section | None:
     if not runs:
         return None
     found = [(one, finding) for one in runs for finding in readable((), _findings, one)]
-    blocks: list[Block] = [*_callouts(found, words)]
+    told = list(_callouts(found, words))
+    blocks: list[Block] = [*_with_evidence(told, words)]
     if not found and all(_is_seen(one) for one in runs):
         blocks.append(Callout("good", words("run.extenders.nothing-wrong")))
     blocks.append(_installed_table(runs, words))
@@ -43,7 +46,7 @@ def section(sources: Sources, words: Words) -> Section | None:
     if found:
         blocks.append(Fold(words("run.extenders.all-findings"), (_finding_table(found, words),)))
     blocks += transcripts(runs, words)
-    return Section("extenders", words("run.extenders.title"), tuple(blocks))
+    return Section("extenders", words("run.extenders.title"), tuple(blocks), short=tuple(_short(told, words)))
 
 
 def _findings(one: Shown) -> tuple[Finding, ...]:
@@ -56,21 +59,35 @@ def _is_seen(one: Shown) -> bool:
     return bool(record.calls) and all(extender.tapped for extender in record.extenders) and not trouble(_findings, one)
 
 
-def _callouts(found: Sequence[Found], words: Words) -> Iterator[Block]:
+def _callouts(found: Sequence[Found], words: Words) -> Iterator[tuple[Finding, Callout]]:
     """Yield what is wrong, once for all runs that show the same."""
     alike: dict[tuple[str, str], list[Found]] = {}
     for one, finding in found:
         alike.setdefault((finding.extender, finding.code), []).append((one, finding))
-    for pairs in list(alike.values())[:FINDINGS_SHOWN_MAX]:
+    for pairs in alike.values():
         one, finding = pairs[0]
         severity = words(f"run.severity.{finding.severity}")
         where = one.title if len(pairs) == 1 else words("run.extenders.in-runs", run=one.title, count=len(pairs))
         text = words("run.extenders.finding", severity=severity, text=words.phrase(finding.text), where=where)
-        yield Callout(_LEVELS.get(finding.severity, "warning"), text)
+        yield finding, Callout(_LEVELS.get(finding.severity, "warning"), text)
+
+
+def _with_evidence(told: Sequence[tuple[Finding, Callout]], words: Words) -> Iterator[Block]:
+    for finding, callout in told[:FINDINGS_SHOWN_MAX]:
+        yield callout
         if finding.evidence:
             yield Listing(tuple(words.phrase(line) for line in finding.evidence))
-    if len(alike) > FINDINGS_SHOWN_MAX:
-        yield Text(words("run.more", count=len(alike) - FINDINGS_SHOWN_MAX))
+    if len(told) > FINDINGS_SHOWN_MAX:
+        yield Text(words("run.more", count=len(told) - FINDINGS_SHOWN_MAX))
+
+
+def _short(told: Sequence[tuple[Finding, Callout]], words: Words) -> Iterator[Block]:
+    """Yield the worst of it, for the short form of a report."""
+    grave = list(_LEVELS)
+    order = sorted(told, key=lambda pair: grave.index(pair[0].severity) if pair[0].severity in grave else len(grave))
+    yield from (callout for _, callout in order[:FINDINGS_SHORT_MAX])
+    if len(told) > FINDINGS_SHORT_MAX:
+        yield Text(words("run.extenders.more-findings", count=len(told) - FINDINGS_SHORT_MAX))
 
 
 def _finding_table(found: Sequence[Found], words: Words) -> Table:

@@ -64,7 +64,9 @@ def gantt(  # noqa: PLR0913 - what is drawn, and in which frame
     frame = Frame(zero_t, start_t, end_t)
     y = altair.Y("name:N", sort=list(names.values()), title=words("run.column.pod"), axis=altair.Axis(labelLimit=200))
     bars = _bars(one, _segments(lives, names, frame, words), y, words, frame)
-    marks = _marks(_moments(lives, names, frame, words), y, words)
+    moments = _moments(lives, names, frame, words)
+    # Of an empty layer Vega would still tell readers that it holds marks.
+    layers = [bars, _marks(moments, y, words)] if moments else [bars]
     shape = "slowest" if of else "timeline"
     about = words(
         f"run.timeline.about-{shape}",
@@ -79,7 +81,7 @@ def gantt(  # noqa: PLR0913 - what is drawn, and in which frame
         f"{shape}{group.suffix}-{slug(one.variant)}-{one.repeat}",
         words(f"run.timeline.picture-{shape}", run=one.title, count=len(lives)),
         about,
-        charts.spec(sized(altair.layer(bars, marks), _ROW_PIXELS * len(lives))),
+        charts.spec(sized(altair.layer(*layers), _ROW_PIXELS * len(lives))),
     )
 
 
@@ -151,14 +153,13 @@ def _marks(rows: Sequence[Row], y: Any, words: Words) -> Any:
     forms = {words("run.part.refused"): "cross", words("run.part.tried"): "triangle-up"}
     used = [what for what in forms if any(row["what"] == what for row in rows)]
     shapes = altair.Scale(domain=used, range=[forms[what] for what in used])
-    legend = altair.Legend(orient="top") if rows else None
     return (
         altair.Chart(data(rows))
         .mark_point(size=45, filled=True, opacity=1, color="black", stroke="white", strokeWidth=0.6)
         .encode(
             x="at:Q",
             y=y,
-            shape=altair.Shape("what:N", title=None, scale=shapes, legend=legend),
+            shape=altair.Shape("what:N", title=None, scale=shapes, legend=altair.Legend(orient="top")),
             tooltip=[
                 altair.Tooltip("pod:N", title=words("run.column.pod")),
                 altair.Tooltip("what:N", title=words("run.column.what")),

@@ -250,7 +250,8 @@ def _knee_about(
     told = []
     left_out = 0
     for name, (_, knee, steps) in zip(names, group, strict=True):
-        key = "load.about.knee.none" if not knee.rate else "load.about.knee.line"
+        shape = "none" if not knee.rate else "line" if knee.limited_by == "extender" else "least"
+        key = f"load.about.knee.{shape}"
         told.append(words(key, line=name, rate=number(knee.rate), budget=number(knee.budget_ms)))
         left_out += len(knee.steps) - len(steps)
     more = words("load.about.knee.left-out", count=left_out) if left_out else ""

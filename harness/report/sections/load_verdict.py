@@ -12,6 +12,9 @@ from harness.report.sources import Sources
 from harness.report.words import Words
 
 SUBJECTS_NAMED_MAX = 3
+EXTENDER = "extender"
+# What else ends a search for the knee; a rate that it found is then the least that the extender takes.
+LIMITS = ("generator", "bound", "time")
 Outcome = Literal["passed", "failed", "unclear"]
 
 
@@ -31,14 +34,22 @@ def sentence(sources: Sources, words: Words) -> tuple[Outcome, str]:
         for result in record.results:
             subjects.setdefault(result.subject, []).append((record, result))
     knees = [knee for record in sources.loads for knee in record.knees]
-    outcomes = {check.outcome for check in checks(sources, words)}
+    outcomes = {outcome for record in sources.loads for outcome in _outcomes(record, words)}
     if not subjects:
         return "unclear", words("load.sentence", text=words("load.sentence.nothing"))
     told = [_of_subject(name, own, knees, words) for name, own in list(subjects.items())[:SUBJECTS_NAMED_MAX]]
     if len(subjects) > SUBJECTS_NAMED_MAX:
         told.append(words("load.sentence.more", count=len(subjects) - SUBJECTS_NAMED_MAX))
-    outcome: Outcome = "failed" if "failed" in outcomes else "passed" if "passed" in outcomes else "unclear"
+    outcome: Outcome = "failed" if "failed" in outcomes else "passed" if outcomes == {"passed"} else "unclear"
     return outcome, words("load.sentence", text=words("load.join").join(told))
+
+
+def _outcomes(record: LoadRecord, words: Words) -> set[str]:
+    of_results = {_judged(record, result, words)[0] for result in record.results}
+    # Steps of a search go beyond what can be judged on purpose: of them only failures count.
+    if record.knees:
+        of_results &= {"failed"}
+    return of_results | {_of_knee(record, knee, words).outcome for knee in record.knees}
 
 
 def _of_result(record: LoadRecord, result: LoadResult, words: Words) -> Check:
@@ -76,9 +87,9 @@ def _of_knee(record: LoadRecord, knee: Knee, words: Words) -> Check:
     name = JOINT.join([words("load.check.knee"), knee.subject, knee.verb, size_text(knee, words)])
     figures = {"rate_per_s": knee.rate, "pods_per_s": knee.pods_per_second, "budget_ms": knee.budget_ms}
     facts = {**{key: str(value) for key, value in figures.items() if value is not None}, "limited_by": knee.limited_by}
-    if knee.rate:
-        return Check(record.path.name, name, "passed", _knee_text(knee, words), facts=facts)
-    outcome: Literal["failed", "skipped"] = "failed" if knee.limited_by == "extender" else "skipped"
+    # Who was not brought to its limit was not judged, however much it took.
+    judged: Literal["passed", "failed"] = "passed" if knee.rate else "failed"
+    outcome = judged if knee.limited_by == EXTENDER else "skipped"
     return Check(record.path.name, name, outcome, _knee_text(knee, words), facts=facts)
 
 
@@ -86,6 +97,9 @@ def _knee_text(knee: Knee, words: Words) -> str:
     values = {"rate": number(knee.rate), "budget": number(knee.budget_ms), "verb": knee.verb}
     if not knee.rate:
         return words("load.sentence.knee.none", **values)
+    if knee.limited_by != EXTENDER:
+        why = words(f"load.knee.least.{knee.limited_by if knee.limited_by in LIMITS else 'other'}")
+        return words("load.sentence.knee.least", **values, why=why)
     pods = knee.pods_per_second
     return words("load.sentence.knee.pods" if pods else "load.sentence.knee", **values, pods=number(pods or 0.0))
 

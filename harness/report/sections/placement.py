@@ -4,7 +4,19 @@ from collections.abc import Sequence
 from statistics import fmean, median
 
 from harness.report.document import Block, Cell, Column, Section, Table, Text
-from harness.report.sections.grouping import GROUPS_DRAWN_MAX, Group, Shown, groups, key_columns, natural, shown, slug
+from harness.report.repeats import sides
+from harness.report.sections.grouping import (
+    GROUPS_DRAWN_MAX,
+    Group,
+    Shown,
+    groups,
+    key_columns,
+    natural,
+    readable,
+    shown,
+    slug,
+)
+from harness.report.sections.placement_line import of_side
 from harness.report.sections.placement_pictures import pictures
 from harness.report.sources import Sources
 from harness.report.words import Words
@@ -28,7 +40,10 @@ def section(sources: Sources, words: Words) -> Section | None:
         blocks.append(Text(words("run.drawn", drawn=GROUPS_DRAWN_MAX, count=len(every))))
     count = sum(one.exists for named in runs for one in named.run.record.pods)
     blocks.append(_pod_table(runs, words) if count <= PODS_NAMED_MAX else Text(words("run.placement.elsewhere")))
-    return Section("placement", words("run.placement.title"), tuple(blocks))
+    alone = [group.runs[0].run for group in every if len(group.runs) == 1]
+    # Runs of one scenario are told apart where they are compared.
+    short = tuple(line for run in alone for line in readable((), lambda run: of_side(sides([run])[0], words), run))
+    return Section("placement", words("run.placement.title"), tuple(blocks), short=short)
 
 
 def _spread_table(runs: Sequence[Shown], words: Words) -> Table:

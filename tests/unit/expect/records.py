@@ -215,6 +215,12 @@ class RecordBuilder:
             writer.write_json("inputs/scenario.json", self.scenario().to_json())
             if self.extenders:
                 writer.write_json(EXTENDERS, [one.to_json() for one in self.extenders])
+            if not self.steps:
+                # As a run of the scenario does, which then has this step alone.
+                self.lines["steps"] = [
+                    {"t": self.end_t, "index": 0, "op": "settle", "phase": phase, "detail": {}}
+                    for phase in ("start", "end")
+                ]
             for stream in self.lines:
                 for line in self.ordered(stream):
                     writer.append(stream, line)

@@ -49,6 +49,8 @@ class Large:
         _lines(folder / "nodes.jsonl", self._nodes())
         _lines(folder / "pods.jsonl", self._pods())
         _lines(folder / "events.jsonl", self._events())
+        settle = {"t": 2 + self.pods / 100, "index": 0, "op": "settle", "detail": {}}
+        _lines(folder / "steps.jsonl", (settle | {"phase": phase} for phase in ("start", "end")))
         _json(folder / "inputs" / "scenario.json", scenario().to_json())
         (folder / BEFORE).write_text(PAGE.format(count=0, half=0, seconds=0))
         bound = self.pods - self.pending

@@ -5,6 +5,7 @@ import pytest
 
 from harness.report.document import Callout, Fold, Picture, Section, Table, Text
 from harness.report.section_text import WIDTH, section_text
+from harness.report.sections import placement
 from harness.report.sections.differences import section
 from harness.report.sources import Sources
 from harness.report.summary import RunSummary
@@ -53,6 +54,29 @@ def test_tables_have_raw_values_and_units() -> None:
     assert cells(spread, "index") == [pytest.approx(0.05), pytest.approx(0.8)]
     assert cells(table(found, "apart"), "distance") == [pytest.approx(0.1)]
     assert cells(table(found, "apart"), "floor_from") == ["simulated"]
+
+
+def test_the_short_form_has_a_line_on_placement() -> None:
+    found = made(run((7, 7, 6)), run((8, 8, 4), variant="extender"))
+    (line,) = (block.text for block in found.short if isinstance(block, Text))
+    assert "default CV 0.07, D 0.05 (random " in line
+    assert "extender CV 0.28, D 0.80 (random " in line
+    assert "TVD 0.100 against default (floor " in line
+    assert "within the floor" in line
+    (chinese,) = (
+        block.text for block in made(run((7, 7, 6)), run((8, 8, 4)), language="zh").short if isinstance(block, Text)
+    )
+    assert "的放置" in chinese
+    (alone,) = (block.text for block in placed(run((7, 7, 6))).short if isinstance(block, Text))
+    assert alone.startswith("Placement of ")
+    assert "default CV 0.07, D 0.05 (random " in alone
+    assert placed(run((7, 7, 6)), run((8, 8, 4))).short == ()
+
+
+def placed(*runs: RunSummary) -> Section:
+    found = placement.section(Sources(runs=runs), EN)
+    assert found is not None
+    return found
 
 
 def test_movers_can_be_filtered_and_are_folded() -> None:

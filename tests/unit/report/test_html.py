@@ -208,3 +208,7 @@ def test_the_language_of_the_page() -> None:
 def test_files_of_the_page_are_part_of_the_package() -> None:
     needed = {*html.STYLES, *html.PROGRAMS, "start.js", "report.html.j2", "blocks.html.j2"}
     assert {path.name for path in Path(html.__file__).with_name("page").iterdir()} == needed
+
+
+def test_what_no_xml_may_hold_is_in_no_data_of_the_page() -> None:
+    assert orjson.loads(str(html.data({"pod": "a\x00b\x1b\uffff"}))) == {"pod": "a\ufffdb\ufffd\ufffd"}

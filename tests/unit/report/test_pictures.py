@@ -3,10 +3,12 @@
 import re
 from typing import Any
 
+import orjson
 import pytest
 
 from harness.report import charts
 from harness.report.render import pictures
+from harness.report.render.legal import legal_json
 
 VALUES = [{"node": f"node-{number}", "pods": number} for number in range(1, 6)]
 
@@ -40,6 +42,17 @@ def test_texts_that_look_like_names_stay() -> None:
     drawn = pictures.svg(spec_of(title=told))
     assert 'url(#clip1) role="x" &lt;b&gt;' in drawn
     assert "aria-" not in drawn
+
+
+@pytest.mark.parametrize("illegal", ["\x00", "\b", "\f", "\x1b", "\ufffe", "\uffff"])
+def test_a_name_that_no_xml_may_hold_is_drawn(illegal: str) -> None:
+    # The converter ended the process at such a name, so the names are looked at before it gets them.
+    shown = legal_json(orjson.dumps([f"a{illegal}b", "\\u0000 \\b", 'tab\t "quoted"']).decode())
+    assert orjson.loads(shown) == ["a\ufffdb", "\\u0000 \\b", 'tab\t "quoted"']
+    spec = spec_of(data={"values": [{"node": f"a{illegal}b", "pods": 1}]})
+    assert "a\ufffdb" in pictures._text(spec)
+    assert ">a\ufffdb<" in pictures.svg(spec)
+    assert pictures.png(spec).startswith(b"\x89PNG")
 
 
 @pytest.mark.parametrize(("more", "width"), [({}, charts.WIDTH), ({"width": 300}, 300)])

@@ -1,13 +1,18 @@
-"""Formats for programs: CSV, Parquet, JSON and JUnit."""
+"""Formats for programs: CSV, Parquet, JSON, JUnit and a badge."""
 
 import csv
 import io
 import json
+from typing import Any
 from xml.etree import ElementTree as ET
+
+import pytest
 
 from harness.report.document import Check, Column, Section, Table
 from harness.report.render import json as report_json
 from harness.report.render import junit, tables
+from harness.report.render.formats import render
+from harness.report.words import Words
 from tests.unit.report.documents import HOSTILE, LONG, document, table
 
 
@@ -101,3 +106,14 @@ def test_junit_drops_what_xml_cannot_hold() -> None:
     assert failure is not None
     # A parser reads a carriage return as a line break.
     assert failure.text == "a\t\n\né🐧"
+
+
+@pytest.mark.parametrize(
+    ("outcome", "message", "colour"),
+    [("passed", "1 passed", "brightgreen"), ("failed", "1 of 3 failed", "red"), ("unclear", "unclear", "lightgrey")],
+)
+def test_a_badge_is_what_shields_asks_for(outcome: Any, message: str, colour: str) -> None:
+    checks = (Check("g", "a", "passed"), Check("g", "b", "failed"), Check("g", "c", "skipped"))
+    files = render(document(outcome=outcome, checks=checks), Words("en"), ("badge",))
+    told = {"schemaVersion": 1, "label": "scheduler tests", "message": message, "color": colour}
+    assert {name: json.loads(content) for name, content in files.items()} == {"badge.json": told}

@@ -1,8 +1,11 @@
 import re
 
-from harness.report.document import Code, Document, Listing, Section, Table, Text
-from harness.report.render import brief, markdown
+import pytest
+
+from harness.report.document import Callout, Code, Document, Facts, Fold, Listing, Section, Table, Text
+from harness.report.render import brief, html, markdown
 from harness.report.render.cells import NOTHING
+from harness.report.render.formats import render
 from harness.report.words import Words
 from tests.unit.report.documents import HOSTILE, LONG, document, table
 
@@ -116,6 +119,36 @@ def test_the_short_form_links_to_nothing_beside_it() -> None:
     text = short(document())
     assert "](" not in text.replace("]\\(", "")
     assert "**Bars**: One bar" in text
+
+
+def test_the_short_form_links_to_the_page_where_there_is_one() -> None:
+    both = render(document(), EN, ("md", "html"))
+    assert html.FILE in both
+    assert f"[The whole report]({html.FILE}) <sub>id-1, id-2</sub>" in both["summary.md"].decode()
+    assert html.FILE not in render(document(), EN, ("md",))["summary.md"].decode()
+
+
+def test_the_short_form_says_first_what_must_not_be_overlooked() -> None:
+    found = tuple(Callout("warning", f"finding {number}") for number in range(5))
+    extenders = Section("extenders", "Extenders", (Text("long"),), short=found)
+    placed = Section("placement", "Placement", (Text("tables"),), short=(Text("CV 0.07, D 0.05"),))
+    many = Section("many", "Many", tuple(table(f"t{n}") for n in range(9)), brief=True)
+    text = short(document(many, placed, extenders))
+    assert "> ⚠️ finding 0" in text
+    assert text.index("finding 4") < text.index("### Many")
+    assert text.index("CV 0.07, D 0.05") < text.index("### Many") < text.index("<details>")
+    assert len(text.splitlines()) < 60
+
+
+@pytest.mark.parametrize("folded", [False, True])
+def test_the_short_form_has_the_command_however_much_else_there_is(folded: bool) -> None:
+    made = (Facts((("Kubernetes", "1.36"),)), Code("harness run x --seed 7", "console"))
+    how = Section("how", "How", (Fold("method", made),) if folded else made, brief=folded)
+    more = [Section(f"s{n}", f"Section {n}", tuple(Text("x") for _ in range(9)), brief=n % 2 == 0) for n in range(30)]
+    text = short(document(*more, how))
+    assert text.count("harness run x --seed 7") == 1
+    assert text.index("<details>") < text.index("1.36") < text.index("harness run x --seed 7")
+    assert len(text.splitlines()) < 60
 
 
 def test_both_languages_are_spoken() -> None:

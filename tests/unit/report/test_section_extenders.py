@@ -2,8 +2,9 @@ from pathlib import Path
 
 import pytest
 
-from harness.report.document import Text
+from harness.report.document import Callout, Text
 from harness.report.sections import extenders
+from harness.report.sections.extenders import FINDINGS_SHORT_MAX
 from harness.report.sections.latency import CALLS_MIN, SERIES_MAX, curve
 from harness.report.sections.transcripts import PODS_MAX, chosen
 from harness.report.summary import RunSummary
@@ -71,6 +72,18 @@ def test_the_same_finding_of_several_runs_is_one_callout_and_all_are_in_the_tabl
     ((_, text),) = callouts(section)
     assert "in 3 runs in all" in text
     assert [row["repeat"] for row in rows(section, "findings")] == [1, 2, 3]
+
+
+def test_the_short_form_has_the_worst_findings_first() -> None:
+    low, worst = {"code": "empty-text", "text": "no reason"}, {"code": "ghost-node", "text": "a ghost"}
+    section = extenders.section(of(called(1, notices=[low]), called(1, notices=[worst])), ENGLISH)
+    assert section is not None
+    assert [block.level for block in section.short if isinstance(block, Callout)] == ["bad", "info"]
+    assert [level for level, _ in callouts(section)] == ["info", "bad"]
+    many = [[{"code": f"new-{number}", "text": "odd"}] for number in range(FINDINGS_SHORT_MAX + 2)]
+    section = extenders.section(of(*(called(1, notices=notices) for notices in many)), ENGLISH)
+    assert section is not None
+    assert section.short[FINDINGS_SHORT_MAX:] == (Text("2 more findings are in the chapter on extenders."),)
 
 
 def test_the_curve_gives_every_percentile_as_a_time_that_was_seen() -> None:

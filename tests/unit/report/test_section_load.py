@@ -132,6 +132,39 @@ def test_a_knee_that_was_not_found_is_judged_by_who_ended_it(tmp_path: Path, lim
     assert [check.outcome for check in checks(Sources(loads=(record,)), EN)] == [outcome]
 
 
+@pytest.mark.parametrize(
+    ("limited_by", "why"),
+    [
+        ("generator", "the generator could not send more"),
+        ("bound", "no higher rate was tried"),
+        ("time", "the search ran out of time"),
+        ("interrupted", "the search ended early"),
+    ],
+)
+def test_a_knee_that_others_than_the_extender_limited_is_the_least(tmp_path: Path, limited_by: str, why: str) -> None:
+    loads = Loads(tmp_path).add(asked(even(900), uneven(900)), rate=50.0)
+    record = loads.knee([(50.0, True, False), (100.0, False, True)], limited_by=limited_by).record()
+    knee = checks(Sources(loads=(record,)), EN)[-1]
+    assert (knee.outcome, knee.facts["limited_by"]) == ("skipped", limited_by)
+    outcome, text = sentence(Sources(loads=(record,)), EN)
+    assert outcome == "unclear"
+    assert f"filter takes at least 50 requests/s with p99 within 50 ms; {why}" in text
+    assert "takes up to" not in said(shown(record).blocks)
+    assert "至少承受 50 请求/s" in sentence(Sources(loads=(record,)), ZH)[1]
+
+
+def test_steps_that_the_generator_limited_do_not_matter_beside_a_knee(tmp_path: Path) -> None:
+    loads = Loads(tmp_path).add(asked(even(900), uneven(900), late_ms=9.0), rate=900.0)
+    record = loads.knee([(50.0, True, False), (900.0, False, True), (100.0, False, False)]).record()
+    assert sentence(Sources(loads=(record,)), EN)[0] == "passed"
+
+
+def test_what_could_not_be_judged_makes_the_whole_unclear(tmp_path: Path) -> None:
+    loads = Loads(tmp_path).add(asked(even(900), uneven(900), late_ms=9.0), rate=100.0)
+    record = loads.add(asked(even(900), uneven(900)), rate=100.0).record()
+    assert sentence(Sources(loads=(record,)), EN)[0] == "unclear"
+
+
 def test_real_runs_stand_beside_as_what_they_are(tmp_path: Path) -> None:
     times = {"p50_ms": 1.5, "p90_ms": 2.0, "p95_ms": 2.5, "p99_ms": 3.0, "max_ms": 4.0}
     row = {"record": "run-1", "extender": "a", "verb": "filter", "calls": 20, "failed": 1, **times}

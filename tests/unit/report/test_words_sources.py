@@ -43,6 +43,7 @@ WRITERS = (
     "observe/live.py",
     "record/pulling.py",
     "record/salvage.py",
+    "report/doubt.py",
     "run/execute.py",
     "run/extender_steps.py",
     "run/keep.py",

@@ -30,7 +30,11 @@ const themeFor = (room) => {
 
 // One name and one sentence for the whole, as the still picture has them, instead of a name for each mark.
 const nameLike = (still, drawn) => {
-  for (const name of ["aria-label", "aria-roledescription"]) drawn.removeAttribute(name);
+  for (const part of [drawn, ...drawn.querySelectorAll("*")]) {
+    for (const { name } of [...part.attributes]) {
+      if (name === "role" || name.startsWith("aria-")) part.removeAttribute(name);
+    }
+  }
   for (const name of ["role", "aria-labelledby", "aria-describedby"]) {
     if (still.hasAttribute(name)) drawn.setAttribute(name, still.getAttribute(name));
   }
