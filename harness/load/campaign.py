@@ -85,7 +85,7 @@ class Options:
         """
         plan = None
         if self.rates is not None:
-            plan = Plan(self.schedule, self.rates, self.seconds + self.warmup_seconds, self.seed)
+            plan = Plan(self.schedule, self.rates, self.seconds, self.seed, self.warmup_seconds)
         return Shape(self.seconds, self.warmup_seconds, plan, self.schedulers)
 
 

@@ -116,15 +116,22 @@ def _part(index: int, target: Target, *, is_floor: bool) -> Part:
     room = CONNECTIONS_MAX if soft == resource.RLIM_INFINITY else soft - DESCRIPTORS_KEPT
     seconds = ORDER.floor_seconds if is_floor else ORDER.seconds
     offsets = None
+    marks = [0.0 if is_floor else ORDER.warmup_seconds]
     if ORDER.plan is not None:
-        moments = ORDER.plan.offsets()[index :: ORDER.workers]
+        moments = ORDER.plan.offsets()
+        if is_floor:
+            # Nobody waits for the first rates of a ramp to come.
+            moments -= moments[0]
+        else:
+            marks += [end for _, end, _ in ORDER.plan.segments()[:-1]]
+        moments = moments[index :: ORDER.workers]
         # Millions of them: an array needs a tenth of what a list would.
         offsets = array("d", moments[moments < seconds].tobytes())
     return Part(
         target=target,
         requests=[(VERBS.index(request.verb), request.data) for request in ORDER.requests],
         seconds=seconds,
-        warmup_seconds=0.0 if is_floor else ORDER.warmup_seconds,
+        marks=marks,
         offsets=offsets,
         share=(index, ORDER.workers),
         schedulers=(range(index, ORDER.schedulers, ORDER.workers), max(1, ORDER.schedulers)),

@@ -144,6 +144,8 @@ class Loaded:
             timeout_seconds=entry.timeout_seconds,
             body_bytes=round(corpus.bytes_mean),
             verbs=corpus.verbs,
+            plan=shape.plan,
+            workers=scale.processes,
         )
         segments: list[tuple[float, float, float | None]] = [(0.0, shape.total_seconds, None)]
         if shape.plan is not None:

@@ -4,14 +4,52 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from harness.extender.subject.parse import Subject, parse
+from harness.load import samples
 from harness.load.campaign import Options, carry_out
 from harness.load.generate import Scale
+from harness.load.samples import Samples
 from harness.record.load import LoadRecord
 
 ROOT = Path(__file__).parents[3]
 TROUBLE = ROOT / "tests" / "subjects" / "trouble" / "trouble.py"
 ENTRY = {"filterVerb": "filter", "nodeCacheCapable": True}
+IDLE: dict[str, Any] = {
+    "index": 0,
+    "unsent": 0,
+    "opened": 3,
+    "binds_held": 0,
+    "cpu_seconds": 0.1,
+    "window_seconds": 1.0,
+    "subject_cpu_seconds": 0.5,
+}
+"""What a worker says that had little to do."""
+
+
+def made(intended: Any, latency: Any, *, lag: Any = 0.0, outcome: Any = samples.OK, status: int = 200) -> Samples:
+    """Return samples, of times in seconds."""
+    count = len(intended)
+    return Samples(
+        {
+            "intended": intended,
+            "send": intended + np.broadcast_to(np.asarray(lag, dtype=float), count),
+            "done": intended + latency,
+            "status": np.full(count, status, dtype=np.int16),
+            "outcome": np.broadcast_to(np.asarray(outcome, dtype=np.int8), count).copy(),
+            "verb": np.zeros(count, dtype=np.int8),
+        }
+    )
+
+
+def queued(intended: Any, each: float) -> Any:
+    """Return how long requests take that are answered one after the other."""
+    done, latency = 0.0, []
+    for moment in intended.tolist():
+        done = max(done, moment) + each
+        latency.append(done - moment)
+    return np.array(latency)
 
 
 def trouble(*options: str, **entry: Any) -> Subject:
