@@ -17,7 +17,7 @@ ERRORS_MAX = 0.001
 CLOSE = 1.1
 """Rates that differ by less are the same knee."""
 KNEE_SECONDS = 120.0
-STEP_SECONDS, STEP_SECONDS_MAX = 2.0, 10.0
+STEP_SECONDS, STEP_SECONDS_MAX = 2.0, 5.0
 STEP_REQUESTS = 100
 """A p99 of fewer is their maximum: a step at a low rate takes longer, up to a bound."""
 STEP_WARMUP_SECONDS = 0.5

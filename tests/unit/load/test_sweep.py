@@ -125,8 +125,8 @@ def test_steps_at_low_rates_are_longer_and_the_knee_says_what_its_p99_is_of() ->
     tried: list[Shape] = []
     knee = knee_of(lambda intended: queued(intended, 0.1), tried)
     seconds = {shape.plan.rates[0]: shape.seconds for shape in tried if shape.plan}
-    assert all(found == pytest.approx(min(max(2.0, 100 / rate), 10.0)) for rate, found in seconds.items())
-    assert max(seconds.values()) == 10.0
+    assert all(found == pytest.approx(min(max(2.0, 100 / rate), 5.0)) for rate, found in seconds.items())
+    assert max(seconds.values()) == 5.0
     assert knee.requests == next(step["requests"] for step in knee.steps if step["rate"] == knee.rate)
     text = knee_table([knee])
     assert f"{knee.rate:.0f} requests/s are {knee.rate:.0f} pods/s" in text
