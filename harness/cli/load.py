@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from harness.cli.bring import entry_option
 from harness.cli.closing import close, report_option
-from harness.cli.options import json_option
+from harness.cli.options import Finite, json_option
 from harness.cluster.base import ClusterSpec, KindSpec
 from harness.cluster.folder import folders
 from harness.errors import InputError
@@ -18,7 +19,8 @@ from harness.extender.cassette.command import without_secrets_in
 from harness.extender.subject.parse import Subject, parse
 from harness.kube import Kube
 from harness.load.campaign import ClusterNodes, Options, carry_out
-from harness.load.generate import LOOPBACK, MASTER_PORT, Scale
+from harness.load.generate import LOCUSTFILE, LOOPBACK, MASTER_PORT, Scale
+from harness.load.order import VARIABLE
 from harness.load.schedule import KINDS, parse_rates
 from harness.load.sweep import KNEE_SECONDS
 from harness.paths import runs_folder
@@ -41,7 +43,7 @@ _SENT = (
     click.option("--verb", "verbs", multiple=True, help="filter, prioritize, preempt, bind, or cycle. Repeatable."),
     click.option("--nodes", multiple=True, type=click.IntRange(1, 20_000), help="Nodes in a request; 100. Repeatable."),
     click.option("--wire", "wires", multiple=True, type=click.Choice(["names", "objects"]), help="Form of the nodes."),
-    click.option("--node-kib", type=click.FloatRange(0, 64), default=4.0, show_default=True, help="Size of an object."),
+    click.option("--node-kib", type=Finite(0, 64), default=4.0, show_default=True, help="Size of an object."),
     click.option("--cassette", metavar="FILE", help="Recorded requests: a cassette, a record that has one, or latest."),
     click.option("--nodes-of", metavar="CLUSTER", help="Nodes of a cluster: its name (harness up) or kubeconfig."),
 )
@@ -53,10 +55,10 @@ _HOW = (
     ),
     click.option("--sweep", is_flag=True, help="1 to 5000 nodes, names and objects."),
     click.option("--knee", is_flag=True, help="Search the highest rate whose p99 is within --budget."),
-    click.option("--budget", "budget_ms", type=click.FloatRange(0.001), metavar="MS", help="Half of httpTimeout."),
-    click.option("--knee-seconds", type=click.FloatRange(1, 3600), default=KNEE_SECONDS, help="When a search ends."),
-    click.option("--duration", type=float, metavar="S", help="Seconds per measurement; 10, in a sweep 3."),
-    click.option("--warmup", type=float, default=1.0, show_default=True, metavar="S", help="Seconds before that."),
+    click.option("--budget", "budget_ms", type=Finite(0.001), metavar="MS", help="Half of httpTimeout."),
+    click.option("--knee-seconds", type=Finite(1, 3600), default=KNEE_SECONDS, help="When a search ends."),
+    click.option("--duration", type=Finite(0), metavar="S", help="Seconds per measurement; 10, in a sweep 3."),
+    click.option("--warmup", type=Finite(0), default=1.0, show_default=True, metavar="S", help="Seconds before that."),
     click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For every lot drawn."),
     click.option("--in-situ", metavar="RUN", help="A run through the extender, to show what its scheduler waited for."),
 )
@@ -71,6 +73,7 @@ _BY_WHOM = (
     click.option("--cluster-name", metavar="NAME", help="With --pods: the cluster; a random one unless told."),
     click.option("--keep-cluster", is_flag=True, help="With --pods: leave the cluster there at the end."),
     click.option("--web", is_flag=True, help="Start and watch the load in locust's page; Ctrl-C ends it."),
+    click.option("--order", type=click.Path(path_type=Path), metavar="DIR", help="Send nothing; write locust's order."),
 )
 
 
@@ -108,6 +111,8 @@ def load(subjects: tuple[str, ...], entries: tuple[str, ...], out: Path | None, 
     options, scale = _options(given), _scale(given)
     keys = entry_keys(entries).given()
     brought = [parse(text, keys) for text in subjects]
+    if given["order"] is not None:
+        return _hand_out(brought, options, scale, given["order"])
     if given["pods"] is not None:
         record = _in_pods(brought, options, given, out or runs_folder())
     else:
@@ -122,6 +127,8 @@ def _options(given: Mapping[str, Any]) -> Options:
     rate, closed, schedule = given["rate"], given["closed"], given["schedule"]
     if rate is not None and closed is not None:
         raise InputError("--rate and --closed: one of them; a load is open or closed")
+    if given["knee"] and (own := _given("duration", "warmup", "schedule")):
+        raise InputError(f"--knee: it has its own times and schedule; leave {' and '.join(own)} out")
     if rate is None and schedule != "constant":
         raise InputError(f"--schedule {schedule}: it is about an open load; say its --rate too")
     if given["knee"] and (rate is not None or closed is not None):
@@ -139,6 +146,12 @@ def _options(given: Mapping[str, Any]) -> Options:
         cluster=_nodes_of(given["nodes_of"]) if given["nodes_of"] else None,
         in_situ=read(resolve(given["in_situ"], runs_folder())) if given["in_situ"] else None,
     )
+
+
+def _given(*names: str) -> list[str]:
+    """Return which of some options were typed, as they are typed."""
+    context = click.get_current_context()
+    return [f"--{name}" for name in names if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
 
 
 def _nodes_of(name: str) -> ClusterNodes:
@@ -187,6 +200,15 @@ def _in_pods(subjects: Sequence[Subject], options: Options, given: Mapping[str, 
     spec = ClusterSpec(name=given["cluster_name"], kind=KindSpec(workers=1, keep=given["keep_cluster"]))
     with KindProvider().cluster(spec) as cluster, bar("Load") as shown:
         return carry_out_in_pods(cluster, subjects[0], options, given["pods"], out, facts=_facts, report=shown.show)
+
+
+def _hand_out(subjects: Sequence[Subject], options: Options, scale: Scale, folder: Path) -> int:
+    from harness.load.handout import hand_out  # noqa: PLC0415 - few need it
+
+    path = hand_out(subjects, options, scale, folder)
+    print(f"order: {path}\nopen it in locust's page, at http://{LOOPBACK}:{WEB_PORT}:")
+    print(f"  {VARIABLE}={path} {sys.executable} -m locust -f {LOCUSTFILE} --web-host {LOOPBACK}")
+    return 0
 
 
 def _found(name: str) -> Path:

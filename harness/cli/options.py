@@ -1,6 +1,7 @@
 """Options that several commands share."""
 
 import functools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,6 +14,17 @@ from harness.cluster.base import ClusterSpec, ExistingSpec, KindSpec
 from harness.errors import InputError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+class Finite(click.FloatRange):
+    """A number within bounds; NaN is within all bounds for click, and an infinite one within some."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return the number."""
+        number = float(super().convert(value, param, ctx))
+        if not math.isfinite(number):
+            self.fail(f"{value!r} seen, a finite number expected", param, ctx)
+        return number
 
 
 @dataclass(frozen=True)

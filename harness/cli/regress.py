@@ -8,7 +8,7 @@ import click
 from harness.cli.bring import entry_option
 from harness.cli.closing import close, report_option
 from harness.cli.gates import told, undecided_option
-from harness.cli.options import json_option
+from harness.cli.options import Finite, json_option
 from harness.errors import InputError
 from harness.extender.cassette.command import without_secrets_in
 from harness.extender.subject.parse import parse
@@ -51,7 +51,7 @@ wire_option = click.option(
 budget_option = click.option(
     "--budget",
     "budget_seconds",
-    type=float,
+    type=Finite(0),
     default=15.0,
     show_default=True,
     metavar="SECONDS",

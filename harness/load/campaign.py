@@ -85,7 +85,7 @@ class Options:
         """
         plan = None
         if self.rates is not None:
-            plan = Plan(self.schedule, self.rates, self.seconds + self.warmup_seconds, self.seed)
+            plan = Plan(self.schedule, self.rates, self.seconds, self.seed, self.warmup_seconds)
         return Shape(self.seconds, self.warmup_seconds, plan, self.schedulers)
 
 
@@ -182,7 +182,7 @@ def _measure_all(
             kubeconfig=options.cluster.kubeconfig if options.cluster else None,
         ) as loaded:
             report.warnings.extend(loaded.notes)
-            for corpus in _corpora(loaded, options):
+            for corpus in corpora(loaded, options):
                 ended = _measure(loaded, corpus, options, scale, writer, report)
                 if ended in ENDINGS:
                     return ended
@@ -234,7 +234,12 @@ def _measure(
     return "interrupted"
 
 
-def _corpora(loaded: Loaded, options: Options) -> Iterator[Corpus]:
+def corpora(loaded: Loaded, options: Options) -> Iterator[Corpus]:
+    """Yield what is sent, a corpus per size and wire; the extender's entry follows it.
+
+    Raises:
+        InputError: there is nothing to send.
+    """
     verbs = loaded.verbs(options.verbs)
     if not verbs:
         raise InputError(

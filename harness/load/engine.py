@@ -7,7 +7,8 @@ limits, the end; see models.py for the two.
 import socket
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from harness.load import samples
@@ -36,6 +37,8 @@ class Seen:
     cpu_seconds: float = 0.0
     window_seconds: float = 0.0
     subject_cpu_seconds: float | None = None
+    segments: list[tuple[float, float, float | None]] = field(default_factory=list)
+    """CPU seconds, seconds and the extender's CPU seconds of each segment; the three before are of all of them."""
     start_ns: int = 0
 
 
@@ -47,7 +50,7 @@ class Part:
         target: who is asked.
         requests: what is sent, each with the number of its verb.
         seconds: how long requests are started.
-        warmup_seconds: when the CPU's share begins to be counted.
+        marks: when the CPU's share begins to be counted, and when it is counted anew.
         offsets: when they are sent; None for a closed load.
         share: the number of this worker's first request, and how many workers take turns.
         schedulers: the numbers of this worker's schedulers of a closed load, and how many there are in all.
@@ -60,7 +63,7 @@ class Part:
     target: Target
     requests: Sequence[tuple[int, bytes]]
     seconds: float
-    warmup_seconds: float
+    marks: Sequence[float] = (0.0,)
     offsets: Sequence[float] | None = None
     share: tuple[int, int] = (0, 1)
     schedulers: tuple[Sequence[int], int] = ((), 1)
@@ -88,7 +91,7 @@ class Engine:
         self._stopped = False
         self._failures = 0
         self._answered_ns = 0
-        self._cpu: tuple[float, float | None, int] | None = None
+        self._cpu: list[tuple[int, float, float | None]] = []
         self._ticker = loop.timer(TICK_SECONDS, repeat=TICK_SECONDS)
         self.start_ns = self.end_ns = 0
 
@@ -176,8 +179,10 @@ class Engine:
 
     def _tick(self) -> None:
         now = time.perf_counter_ns()
-        if self._cpu is None and now >= self.start_ns + self.part.warmup_seconds * SECOND_NS:
-            self._cpu = (time.process_time(), _cpu_of(self.part.pids), now)
+        marks, done = self.part.marks, len(self._cpu)
+        while done < len(marks) and now >= self.start_ns + marks[done] * SECOND_NS:
+            self._cpu.append((now, time.process_time(), _cpu_of(self.part.pids)))
+            done += 1
         limit = now - self._timeout_ns
         while self._busy and (first := next(iter(self._busy))).sent < limit:
             first.give_up(samples.TIMEOUT, now)
@@ -187,14 +192,22 @@ class Engine:
             self.stop("complete")
 
     def _count_cpu(self, now: int) -> None:
-        if self._cpu is None:
+        if not self._cpu:
             return
-        own, subject, since = self._cpu
-        self.seen.cpu_seconds = time.process_time() - own
         # Waiting for the last answers is no work.
-        self.seen.window_seconds = max(min(now, self.end_ns) - since, 1) / SECOND_NS
-        after = _cpu_of(self.part.pids)
-        self.seen.subject_cpu_seconds = None if subject is None or after is None else after - subject
+        read = [*self._cpu, (min(now, self.end_ns), time.process_time(), _cpu_of(self.part.pids))]
+        self.seen.segments = [_between(one, other) for one, other in pairwise(read)]
+        whole = _between(read[0], read[-1])
+        self.seen.cpu_seconds, self.seen.window_seconds, self.seen.subject_cpu_seconds = whole
+
+
+def _between(
+    one: tuple[int, float, float | None], other: tuple[int, float, float | None]
+) -> tuple[float, float, float | None]:
+    """Return what was used between two readings: CPU seconds, seconds, CPU seconds of the extender."""
+    (since, own, subject), (until, own_after, after) = one, other
+    used = None if subject is None or after is None else after - subject
+    return own_after - own, max(until - since, 1) / SECOND_NS, used
 
 
 def _resolved(target: Target) -> tuple[int, Any]:

@@ -14,7 +14,7 @@ from harness.lifeline import VARIABLE as LIFELINE
 from harness.load import samples
 from harness.load.engine import PATIENCE_SECONDS
 from harness.load.measure import Run
-from harness.load.order import VARIABLE, Order, Target
+from harness.load.order import ORDER, VARIABLE, Order, Target
 from harness.load.samples import Samples
 from harness.paths import PACKAGE
 from harness.process import Child, spawn, tail
@@ -29,6 +29,10 @@ STOP_SECONDS = 10.0
 POLL_SECONDS = 0.2
 SAID_LINES = 6
 MASTER_PORT = 5557
+OTHER_ORDER = (
+    "a worker was given another order than the master; start each with the master's own command line, "
+    "and --worker HOST in place of --master"
+)
 
 
 @dataclass(frozen=True)
@@ -159,10 +163,13 @@ def _limit_seconds(order: Order, scale: Scale) -> float:
 
 def _collected(folder: Path, order: Order, child: Child, ended: str, check: Callable[[], str | None]) -> Run:
     """Return what the workers left, and say what is missing."""
-    main, workers, notes = _phase(folder, "main", order)
-    floor, floor_workers, _ = _phase(folder, "floor", order)
+    digest = Order.read(folder / ORDER).digest
+    main, workers, notes = _phase(folder, "main", digest)
+    floor, floor_workers, _ = _phase(folder, "floor", digest)
     if how := check():
         ended, notes = "died", [*notes, "the extender ended under load: " + "; ".join(how.splitlines()[:SAID_LINES])]
+    elif ended == "complete" and OTHER_ORDER in notes:
+        ended = "generator-failed"
     elif ended == "complete":
         ended, more = _how_it_ended(workers, order, child)
         notes = [*notes, *more]
@@ -184,7 +191,8 @@ def _how_it_ended(workers: list[dict[str, Any]], order: Order, child: Child) -> 
     return "complete", []
 
 
-def _phase(folder: Path, phase: str, order: Order) -> tuple[Samples, list[dict[str, Any]], list[str]]:
+def _phase(folder: Path, phase: str, digest: str) -> tuple[Samples, list[dict[str, Any]], list[str]]:
+    """Return what the workers left of a phase; samples of another order than ours are left out."""
     parts: list[Samples] = []
     workers: list[dict[str, Any]] = []
     notes: list[str] = []
@@ -194,8 +202,9 @@ def _phase(folder: Path, phase: str, order: Order) -> tuple[Samples, list[dict[s
         except (OSError, ValueError, KeyError) as error:
             notes.append(f"samples of a worker cannot be read ({error})")
             continue
+        if meta["order"] != digest:
+            notes = list(dict.fromkeys([*notes, OTHER_ORDER]))
+            continue
         parts.append(part)
         workers.append(meta)
-    if len({worker["order"] for worker in workers}) > 1:
-        notes.append("the workers were given different orders; give each the same command line")
     return samples.merged(parts), workers, notes

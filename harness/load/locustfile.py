@@ -1,7 +1,8 @@
 """The locust file of the harness: a user that carries out one order (see order.py) and keeps every sample.
 
 The only module that imports locust, which patches sockets when it is imported: it runs in a process of its own, started
-by generate.py, or by a person: `HARNESS_LOAD_ORDER=…/order.json locust -f locustfile.py` opens it in locust's web page.
+by generate.py, or by a person: `HARNESS_LOAD_ORDER=…/order.json locust -f locustfile.py` opens it in locust's web page
+(`harness load --order` writes such an order).
 Locust starts, spreads and stops the users and shows numbers; the samples are ours, because its own are rounded.
 """
 
@@ -9,6 +10,7 @@ import contextlib
 import gc
 import os
 import resource
+import sys
 from array import array
 from pathlib import Path
 from typing import Any
@@ -32,8 +34,21 @@ DESCRIPTORS_KEPT = 128
 CONNECTIONS_MIN, CONNECTIONS_MAX = 16, 8192
 SAMPLES_MESSAGE = "harness-samples"
 
-PATH = Path(os.environ[VARIABLE])
-ORDER = Order.read(PATH)
+HOW = "write one with `harness load http://HOST:PORT --order FOLDER`, or open a load with `harness load … --web`"
+
+
+def _ordered() -> tuple[Path, Order]:
+    """Return the order that the environment names; who opens this file by hand is told how to get one."""
+    named = os.environ.get(VARIABLE)
+    if not named:
+        sys.exit(f"{VARIABLE}: not set, the path of an order.json expected; {HOW}")
+    try:
+        return Path(named), Order.read(Path(named))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        sys.exit(f"{VARIABLE}={named}: no order can be read there ({error}); {HOW}")
+
+
+PATH, ORDER = _ordered()
 
 
 class Schedulers(User):
@@ -116,15 +131,22 @@ def _part(index: int, target: Target, *, is_floor: bool) -> Part:
     room = CONNECTIONS_MAX if soft == resource.RLIM_INFINITY else soft - DESCRIPTORS_KEPT
     seconds = ORDER.floor_seconds if is_floor else ORDER.seconds
     offsets = None
+    marks = [0.0 if is_floor else ORDER.warmup_seconds]
     if ORDER.plan is not None:
-        moments = ORDER.plan.offsets()[index :: ORDER.workers]
+        moments = ORDER.plan.offsets()
+        if is_floor:
+            # Nobody waits for the first rates of a ramp to come.
+            moments -= moments[0]
+        else:
+            marks += [end for _, end, _ in ORDER.plan.segments()[:-1]]
+        moments = moments[index :: ORDER.workers]
         # Millions of them: an array needs a tenth of what a list would.
         offsets = array("d", moments[moments < seconds].tobytes())
     return Part(
         target=target,
         requests=[(VERBS.index(request.verb), request.data) for request in ORDER.requests],
         seconds=seconds,
-        warmup_seconds=0.0 if is_floor else ORDER.warmup_seconds,
+        marks=marks,
         offsets=offsets,
         share=(index, ORDER.workers),
         schedulers=(range(index, ORDER.schedulers, ORDER.workers), max(1, ORDER.schedulers)),

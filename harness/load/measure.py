@@ -1,28 +1,31 @@
 """Makes results of raw samples: percentiles, failures, and whether the generator was the bottleneck. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from harness.load import samples
 from harness.load.samples import OUTCOMES, VERBS, Samples
+from harness.load.saturation import CPU_SHARE_MAX, falls_behind, saturated
+from harness.load.schedule import Plan
 from harness.record.load import LoadResult
 
 LAG_MS_MAX = 2.0
 LAG_SHARE_MAX = 0.1
 """A p99 of the lag above both 2 ms and a tenth of the median latency is the generator's doing."""
-CPU_SHARE_MAX = 0.5
-"""A generator that is busy for more than half of the time queues requests inside itself."""
 NEAR_FLOOR = 2.0
 ENOUGH_FOR_P99 = 1000
 EPSILON_SECONDS = 1e-6
+"""Samples are whole nanoseconds: what was due at the very beginning of a segment may seem to have come before it."""
 ENDED_EARLY = ("died", "gone", "interrupted")
 MILLISECONDS = 1000.0
+EFFORT = ("cpu_seconds", "window_seconds", "subject_cpu_seconds")
+OURS = "generator-limited: "
 
 
 @dataclass(frozen=True)
 class Case:
-    """What was asked for."""
+    """What was asked for; `plan` are the arrivals of an open load, which `workers` shared."""
 
     subject: str
     nodes: int
@@ -34,6 +37,8 @@ class Case:
     timeout_seconds: float
     body_bytes: int
     verbs: tuple[str, ...] = ("filter",)
+    plan: Plan | None = None
+    workers: int = 1
 
 
 @dataclass(frozen=True)
@@ -49,28 +54,45 @@ class Run:
 
 
 def results(case: Case, run: Run, segments: Sequence[tuple[float, float, float | None]]) -> list[LoadResult]:
-    """Return a result per segment of the schedule and verb."""
-    made = []
-    for begin, planned_end, rate in segments:
+    """Return a result per segment of the schedule and verb; each is made of what was due in it, and of nothing else."""
+    steps: list[tuple[float, list[LoadResult]]] = []
+    intended = run.main["intended"] + EPSILON_SECONDS
+    left = _left(case, run)
+    for number, (begin, planned_end, rate) in enumerate(segments):
         end = planned_end
-        intended = run.main["intended"]
-        # Only the first segment has anything to warm up.
         first = max(begin, case.warmup_seconds)
         if case.model == "closed" and len(run.main):
             # Slow requests are awaited beyond the end.
-            end = max(end, float(intended.max()) + EPSILON_SECONDS)
+            end = max(end, float(intended.max()))
         if run.ended in ENDED_EARLY and len(run.main):
-            end = min(end, max(float(intended.max()), first) + EPSILON_SECONDS)
-        window = run.main.where(((intended >= first) | _stuck(case, run.main, first)) & (intended < end))
-        before = run.main.where((intended >= begin) & (intended < first))
+            end = min(end, max(float(intended.max()), first))
+        window = run.main.where(((intended >= first) | _stuck(case, run.main, first)) & (intended <= end))
+        # Only the first segment has anything to warm up, and answers for what the warm-up lacks.
+        before = run.main.where((intended < first) & (number == 0))
+        unsent = int(((left >= (first if number else 0.0)) & (left < planned_end)).sum())
+        planned = case.plan.mean_rate(first, end) if case.plan and rate is not None else rate
         # Also those of which nothing came: a generator that failed has results that say so.
         verbs = [VERBS.index(verb) for verb in case.verbs]
+        share = None if planned is None else planned / len(verbs)
+        span = _Span(number if len(segments) > 1 else None, first, end, share, rate or 0.0, len(window), unsent)
+        found = []
         for verb in verbs:
-            chosen = window.where(window["verb"] == verb)
-            share = None if rate is None else rate / len(verbs)
             cut = int((before["verb"] == verb).sum())
-            made.append(_result(case, run, VERBS[verb], chosen, _Span(first, end, share, cut)))
-    return made
+            found.append(_result(case, run, VERBS[verb], window.where(window["verb"] == verb), replace(span, cut=cut)))
+        steps.append((span.offered, found))
+    return saturated(steps) if len(steps) > 1 else steps[0][1]
+
+
+def _left(case: Case, run: Run) -> Any:
+    """Return when the requests that were never sent were due: of each worker, the last of its share."""
+    import numpy as np  # noqa: PLC0415 - only those who measure need it
+
+    counts = [(worker["index"], worker["unsent"]) for worker in run.workers if worker["unsent"]]
+    if case.plan is None or not counts:
+        return np.zeros(0)
+    due = case.plan.offsets()
+    shares = [due[index :: case.workers] for index, _ in counts]
+    return np.concatenate([share[len(share) - count :] for share, (_, count) in zip(shares, counts, strict=True)])
 
 
 def _stuck(case: Case, main: Samples, first: float) -> Any:
@@ -80,14 +102,27 @@ def _stuck(case: Case, main: Samples, first: float) -> Any:
 
 @dataclass(frozen=True)
 class _Span:
+    """A segment: its number, None if it is the only one; `offered` and `total` are rate and requests of all verbs."""
+
+    number: int | None
     first: float
     end: float
     rate: float | None
-    cut: int
+    offered: float
+    total: int
+    unsent: int
+    cut: int = 0
 
     @property
     def seconds(self) -> float:
         return max(self.end - self.first, 1e-9)
+
+    def named(self, notes: Sequence[str]) -> list[str]:
+        """Return notes that say which step they are about, where there are several."""
+        if self.number is None:
+            return list(notes)
+        step = f"step of {self.offered:g}/s: "
+        return [f"{OURS}{step}{note.removeprefix(OURS)}" if note.startswith(OURS) else step + note for note in notes]
 
 
 def _result(case: Case, run: Run, verb: str, chosen: Samples, span: _Span) -> LoadResult:
@@ -99,13 +134,12 @@ def _result(case: Case, run: Run, verb: str, chosen: Samples, span: _Span) -> Lo
     floor_ok = run.floor.where(run.floor["outcome"] == samples.OK)
     floor = percentiles((floor_ok["done"] - floor_ok["intended"]) * MILLISECONDS)
     answered = int((outcome == samples.OK).sum())
-    subject_cpu = _first(run.workers, "subject_cpu_seconds")
-    total = _in_window(run, case)
-    own_cpu = sum(worker["cpu_seconds"] for worker in run.workers)
+    efforts = [_effort(worker, span.number) for worker in run.workers]
+    subject_cpu = next((one["subject_cpu_seconds"] for one in efforts if one["subject_cpu_seconds"] is not None), None)
+    own_cpu = sum(one["cpu_seconds"] for one in efforts)
+    busiest = max((one["cpu_seconds"] / max(one["window_seconds"], 1e-9) for one in efforts), default=0.0)
     # What is not sent to an extender that is gone does not count against the generator.
-    unsent = sum(worker["unsent"] for worker in run.workers)
-    busiest = max((worker["cpu_seconds"] / max(worker["window_seconds"], 1e-9) for worker in run.workers), default=0.0)
-    limits = _limits(case, chosen, latency, lag, busiest, 0 if run.ended in ENDED_EARLY else unsent)
+    limits = _limits(case, chosen, latency, lag, busiest, 0 if run.ended in ENDED_EARLY else span.unsent)
     return LoadResult(
         subject=case.subject,
         verb=verb,
@@ -125,19 +159,20 @@ def _result(case: Case, run: Run, verb: str, chosen: Samples, span: _Span) -> Lo
         warmup_seconds=case.warmup_seconds,
         warmup_cut=span.cut,
         seconds=span.seconds,
-        unsent=unsent,
+        unsent=span.unsent,
+        falls_behind=falls_behind(chosen, span.first, span.end) if case.model == "open" else "",
         error_kinds=_counted(outcome, OUTCOMES),
         statuses={str(key): value for key, value in _counts(chosen["status"]).items() if key},
         body_bytes=case.body_bytes,
         timeout_seconds=case.timeout_seconds,
         connections=sum(worker["opened"] for worker in run.workers),
-        cpu_ms_per_request=None if subject_cpu is None or not total else subject_cpu * MILLISECONDS / total,
+        cpu_ms_per_request=None if subject_cpu is None or not span.total else subject_cpu * MILLISECONDS / span.total,
         generator_cpu=busiest,
-        generator_cpu_us_per_request=own_cpu * 1e6 / total if total else None,
+        generator_cpu_us_per_request=own_cpu * 1e6 / span.total if span.total else None,
         floor_p50_ms=floor["p50"],
         floor_p99_ms=floor["p99"],
         ended=run.ended,
-        notes=(*limits, *_remarks(run, latency, floor, len(timed)), *run.notes),
+        notes=(*span.named([*limits, *_remarks(run, latency, floor, timed, chosen)]), *run.notes),
         segment=(span.first, span.end),
     )
 
@@ -164,29 +199,29 @@ def _limits(
         bound = max(LAG_MS_MAX, LAG_SHARE_MAX * (latency["p50"] or 0.0))
         if lag["p99"] > bound:
             # Without figures: they stand in the table, and the same words of many results are told once.
-            reasons.append(
-                "generator-limited: requests left late; a p99 of the lag up to 2 ms or a tenth of p50 is fine"
-            )
+            reasons.append(f"{OURS}requests left late; a p99 of the lag up to 2 ms or a tenth of p50 is fine")
     # With one request in flight there is no queue that a busy generator could have.
     if busiest > CPU_SHARE_MAX and not (case.model == "closed" and case.schedulers == 1):
         reasons.append(
-            f"generator-limited: the generator used more than {CPU_SHARE_MAX:.0%} of a core; "
-            "use more --processes, or a lower rate"
+            f"{OURS}the generator used more than {CPU_SHARE_MAX:.0%} of a core; use more --processes, or a lower rate"
         )
     if unsent:
-        reasons.append(f"generator-limited: {unsent} requests of the schedule were not sent before time was up")
+        reasons.append(f"{OURS}{unsent} requests of the schedule were not sent before time was up")
     if own := int(_among(chosen["outcome"], samples.OWN).sum()):
-        reasons.append(f"generator-limited: no file descriptors were left for {own} requests; raise `ulimit -n`")
+        reasons.append(f"{OURS}no file descriptors were left for {own} requests; raise `ulimit -n`")
     return reasons
 
 
-def _remarks(run: Run, latency: dict[str, Any], floor: dict[str, Any], count: int) -> list[str]:
+def _remarks(run: Run, latency: dict[str, Any], floor: dict[str, Any], timed: Samples, chosen: Samples) -> list[str]:
     said = []
+    count = len(timed)
     if run.ended in ENDED_EARLY:
         answered = int((run.main["outcome"] <= samples.REPLY_ERROR).sum())
         said.append(f"ended early ({run.ended}) after {answered} answers, those of the warm-up among them")
     elif not len(run.main):
         said.append("nothing was measured")
+    elif not count and (chosen["outcome"] <= samples.REPLY_ERROR).any():
+        said.append("every answer of the measured time was a failure; percentiles are of good answers only")
     elif not count:
         said.append("no request of the measured time was answered")
     if latency["p50"] is not None and floor["p50"] is not None and latency["p50"] < NEAR_FLOOR * floor["p50"]:
@@ -199,17 +234,22 @@ def _remarks(run: Run, latency: dict[str, Any], floor: dict[str, Any], count: in
 
 
 def _rate(chosen: Samples, span: _Span) -> float:
-    """Return how many requests per second were answered; late answers stretch the time that it took."""
+    """Return how many requests per second were answered; answers that are later than the quickest stretch the time."""
     answered = chosen.where(chosen["outcome"] <= samples.REPLY_ERROR)
     if not len(answered):
         return 0.0
+    quickest = float((answered["done"] - answered["intended"]).min())
     last = float(answered["done"].max())
-    return len(answered) / max(span.seconds, last - span.first)
+    return len(answered) / max(span.seconds, last - span.first - quickest)
 
 
-def _in_window(run: Run, case: Case) -> int:
-    """Return how many requests of all verbs were made while CPU time was counted."""
-    return int((run.main["intended"] >= case.warmup_seconds).sum())
+def _effort(worker: dict[str, Any], number: int | None) -> dict[str, Any]:
+    """Return the CPU time of a worker, and of the extender, while a segment went on; without a number, of them all."""
+    if number is None:
+        return {"subject_cpu_seconds": None, **worker}
+    parts = worker["segments"]
+    # An early end leaves out what was not begun.
+    return dict(zip(EFFORT, parts[number] if number < len(parts) else (0.0, 0.0, None), strict=True))
 
 
 def _among(values: Any, wanted: Sequence[int]) -> Any:
@@ -227,7 +267,3 @@ def _counts(values: Any) -> dict[int, int]:
 
 def _counted(outcomes: Any, names: Sequence[str]) -> dict[str, int]:
     return {names[key]: count for key, count in _counts(outcomes).items() if key}
-
-
-def _first(workers: Sequence[dict[str, Any]], key: str) -> float | None:
-    return next((worker[key] for worker in workers if worker.get(key) is not None), None)

@@ -50,7 +50,7 @@ class Open(Engine):
         for _ in range(BURST):
             if self._next >= len(arrivals) or self._stopped:
                 return
-            due = start + int(arrivals[self._next] * SECOND_NS)
+            due = start + int(arrivals[self._next] * SECOND_NS + 0.5)
             now = time.perf_counter_ns()
             if due - now > self._awake_ns:
                 self._alarm.set(due - self._awake_ns)
@@ -82,7 +82,7 @@ class Closed(Engine):
         """Let every scheduler take its first pod."""
         self._timers: set[Any] = set()
         self._counted = 0
-        self._since_ns = self.start_ns + int(self.part.warmup_seconds * SECOND_NS)
+        self._since_ns = self.start_ns + int(self.part.marks[0] * SECOND_NS)
         self._last_ns = self.end_ns + PATIENCE_SECONDS * SECOND_NS
         self._numbers, self._stride = self.part.schedulers
         for number in self._numbers:

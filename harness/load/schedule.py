@@ -26,13 +26,15 @@ class Plan:
     """A plan of arrivals.
 
     `rates` are requests per second: one for `constant` and `poisson`, first and last for `ramp`, one per step for
-    `step`, whose steps are equally long.
+    `step`, whose steps are equally long. `seconds` are those that count; for `warmup_seconds` before them requests
+    come at the first rate.
     """
 
     kind: str
     rates: tuple[float, ...]
     seconds: float
     seed: int = 0
+    warmup_seconds: float = 0.0
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
@@ -51,33 +53,45 @@ class Plan:
 
     @property
     def rate(self) -> float:
-        """Return the mean rate."""
+        """Return the mean rate of the seconds that count."""
         return sum(self.rates) / len(self.rates)
 
     @property
     def count(self) -> int:
         """Return how many requests are to be expected; of a Poisson process, on average."""
-        return round(self.rate * self.seconds)
+        return round(self.rate * self.seconds + self.rates[0] * self.warmup_seconds)
 
     def segments(self) -> list[tuple[float, float, float]]:
         """Return the parts that are looked at by themselves, each with begin, end and rate; only steps have several."""
-        if self.kind != "step":
-            return [(0.0, self.seconds, self.rate)]
-        each = self.seconds / len(self.rates)
-        return [(number * each, (number + 1) * each, rate) for number, rate in enumerate(self.rates)]
+        rates = self.rates if self.kind == "step" else (self.rate,)
+        each, lead = self.seconds / len(rates), self.warmup_seconds
+        return [(lead + number * each, lead + (number + 1) * each, rate) for number, rate in enumerate(rates)]
+
+    def mean_rate(self, begin: float, end: float) -> float:
+        """Return the mean rate of a part of one segment."""
+        if self.kind == "step":
+            return next(rate for _, last, rate in self.segments() if begin < last)
+        if self.kind != "ramp":
+            return self.rates[0]
+        slope = (self.rates[1] - self.rates[0]) / self.seconds
+        return self.rates[0] + slope * ((begin + end) / 2 - self.warmup_seconds)
 
     def offsets(self) -> "Offsets":
-        """Return when each request is to be sent, in order."""
+        """Return when each request is to be sent, in order, those of the warm-up first."""
         import numpy as np  # noqa: PLC0415 - only those who measure need it
 
-        match self.kind:
-            case "poisson":
-                return _poisson(self.rates[0], self.seconds, self.seed)
-            case "ramp":
-                return _ramp(self.rates[0], self.rates[1], self.seconds)
-            case _:
-                parts = [begin + _constant(rate, end - begin) for begin, end, rate in self.segments()]
-                return np.concatenate(parts)
+        first, lead = self.rates[0], self.warmup_seconds
+        if self.kind == "poisson":
+            return _poisson(first, lead + self.seconds, self.seed)
+        if self.kind == "constant":
+            return _constant(first, lead + self.seconds)
+        # A ramp that begins at nothing has nothing to warm up with.
+        parts = [_constant(first, lead)] if first * lead else []
+        if self.kind == "ramp":
+            parts.append(lead + _ramp(first, self.rates[1], self.seconds))
+        else:
+            parts += [begin + _constant(rate, end - begin) for begin, end, rate in self.segments()]
+        return np.concatenate(parts)
 
     def to_json(self) -> dict[str, Any]:
         """Return the plan for a file."""
@@ -86,7 +100,7 @@ class Plan:
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> "Plan":
         """Return the plan of a file."""
-        return cls(value["kind"], tuple(value["rates"]), value["seconds"], value["seed"])
+        return cls(value["kind"], tuple(value["rates"]), value["seconds"], value["seed"], value["warmup_seconds"])
 
 
 def parse_rates(kind: str, text: str) -> tuple[float, ...]:

@@ -103,20 +103,11 @@ class Loaded:
                 said.append(f"a first {verb} failed: {judged.error}")
         return said
 
-    def measure(
-        self,
-        corpus: Corpus,
-        shape: Shape,
-        scale: Scale,
-        *,
-        floor: bool = True,
-        report: Callable[[str], None] = lambda _: None,
-    ) -> tuple[Run, list[LoadResult]]:
-        """Put the extender under load once and return what was seen, also if it was not what was hoped for."""
+    def order(self, corpus: Corpus, shape: Shape, scale: Scale, *, floor: bool) -> Order:
+        """Return what the generator is told."""
         entry = self.entry
-        before = self._descriptors()
         parts = urlsplit(entry.url_prefix)
-        order = Order(
+        return Order(
             target=Target(parts.hostname or "", port_of(entry.url_prefix), entry.timeout_seconds),
             requests=corpus.prepared(entry),
             seconds=shape.total_seconds,
@@ -128,6 +119,19 @@ class Loaded:
             pids=tuple(one.pid for one in self.running.processes()),
             by_message=scale.role != "local",
         )
+
+    def measure(
+        self,
+        corpus: Corpus,
+        shape: Shape,
+        scale: Scale,
+        *,
+        floor: bool = True,
+        report: Callable[[str], None] = lambda _: None,
+    ) -> tuple[Run, list[LoadResult]]:
+        """Put the extender under load once and return what was seen, also if it was not what was hoped for."""
+        before = self._descriptors()
+        order = self.order(corpus, shape, scale, floor=floor)
         with contextlib.ExitStack() as stack:
             if scale.role == "local" and scale.processes > 1:
                 scale = replace(scale, port=stack.enter_context(ports.reserved(1))[0])
@@ -141,9 +145,11 @@ class Loaded:
             schedulers=shape.schedulers if shape.plan is None else None,
             warmup_seconds=shape.warmup_seconds,
             seconds=shape.total_seconds,
-            timeout_seconds=entry.timeout_seconds,
+            timeout_seconds=self.entry.timeout_seconds,
             body_bytes=round(corpus.bytes_mean),
             verbs=corpus.verbs,
+            plan=shape.plan,
+            workers=scale.processes,
         )
         segments: list[tuple[float, float, float | None]] = [(0.0, shape.total_seconds, None)]
         if shape.plan is not None:

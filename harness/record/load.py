@@ -41,6 +41,7 @@ class LoadResult:
         schedulers: how many schedulers a closed load has.
         achieved_rate: requests per second that were answered.
         unsent: how many of the schedule were never sent.
+        falls_behind: who let answers come later and later: extender, generator, or nobody (an empty text).
         cpu_ms_per_request: CPU time of the extender's processes per request; None where it cannot be read.
         generator_cpu: the busiest worker's share of a core.
         floor_p50_ms: what the same client measures of a server that does nothing.
@@ -76,6 +77,7 @@ class LoadResult:
     service_max_ms: float | None = None
     lag_p50_ms: float | None = None
     unsent: int = 0
+    falls_behind: str = ""
     error_kinds: Mapping[str, int] = field(default_factory=dict)
     statuses: Mapping[str, int] = field(default_factory=dict)
     body_bytes: int = 0
@@ -110,7 +112,7 @@ class Knee:
     """The highest rate that an extender took with a p99 within a budget.
 
     Args:
-        rate: the highest rate per second that was within the budget; 0 if none was.
+        rate: the highest rate that was within the budget, requests of all verbs per second; 0 if none was.
         failed_rate: the lowest rate that was not; None if every one was.
         limited_by: extender, generator (it could not send more), bound (no higher rate is tried) or time.
         pods_per_second: what one scheduler could reach, by the mean service times of its calls one after the other.
@@ -128,6 +130,16 @@ class Knee:
     limited_by: str
     pods_per_second: float | None
     steps: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def requests(self) -> int | None:
+        """Return how many requests its p99 is of; None if no rate was within the budget."""
+        return next((step.get("requests") for step in self.steps if self.rate and step["rate"] == self.rate), None)
+
+    @property
+    def rate_in_pods(self) -> float:
+        """Return the rate in pods per second; a pod takes one request of each verb."""
+        return self.rate / len(self.verb.split("+"))
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a program reads it."""

@@ -117,14 +117,20 @@ def knee_table(knees: Sequence[Knee]) -> str:
             knee.verb,
             f"{knee.nodes} {knee.wire}",
             f"{knee.budget_ms:g} ms",
-            f"{knee.rate:.0f}/s" if knee.rate else "none",
+            f"{knee.rate:.0f} requests/s" if knee.rate else "none",
             knee.limited_by,
             f"{knee.pods_per_second:.0f}" if knee.pods_per_second else "-",
         ]
         for knee in knees
     ]
-    told = "pods/s: what one scheduler could reach, by the mean of its calls one after the other"
-    return "\n".join([fitted(rows, KNEE_HEADERS, ()), *wrapped(told)])
+    told = [
+        f"{knee.verb} {knee.nodes} {knee.wire}: {knee.rate:.0f} requests/s are {knee.rate_in_pods:.0f} pods/s of many "
+        f"schedulers" + (f"; p99 there is of {knee.requests} requests" if knee.requests else "")
+        for knee in knees
+        if knee.rate
+    ]
+    told.append("pods/s: what one scheduler could reach, by the mean of its calls one after the other")
+    return "\n".join([fitted(rows, KNEE_HEADERS, ()), *(line for text in told for line in wrapped(text))])
 
 
 def in_situ_table(rows: Sequence[Mapping[str, Any]]) -> str:

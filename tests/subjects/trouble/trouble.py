@@ -17,6 +17,7 @@ import time
 
 REPLY = b'{"Nodes":null,"NodeNames":["node-1"],"FailedNodes":{},"Error":"%s"}'
 PR_SET_TIMERSLACK = 29
+MARKED = 60
 HEAD = b"HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n"
 
 
@@ -29,6 +30,7 @@ class Trouble:
         self.never = threading.Event()
         self.leaked: list[socket.socket] = []
         self.waited: list[float] = []
+        self.room = threading.Semaphore(options.at_once)
 
     def wait(self) -> None:
         """Take the time that was asked for, and sit out a freeze."""
@@ -72,6 +74,8 @@ class Trouble:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         while self.read(connection):
             connection.sendall(self.answer())
+            if self.options.mark and self.count == MARKED:
+                pathlib.Path(self.options.mark).touch()
             if self.options.close:
                 break
         if self.options.leak:
@@ -103,12 +107,16 @@ class Trouble:
             self.serve(connection)
         except OSError:
             connection.close()
+        finally:
+            self.room.release()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--truth", metavar="FILE")
+    parser.add_argument("--mark", metavar="FILE", help="made after so many answers that some were read for sure")
+    parser.add_argument("--at-once", type=int, default=10_000, help="connections that are served; others wait")
     parser.add_argument("--delay-ms", type=float, default=0.0)
     parser.add_argument("--freeze-every", type=float, default=0.0)
     parser.add_argument("--freeze-seconds", type=float, default=0.5)
@@ -131,6 +139,7 @@ def main() -> None:
     listener.bind(("127.0.0.1", trouble.options.port))
     listener.listen(1024)
     while True:
+        trouble.room.acquire()
         connection, _ = listener.accept()
         threading.Thread(target=trouble.guarded, args=(connection,), daemon=True).start()
 

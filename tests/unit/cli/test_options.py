@@ -1,11 +1,13 @@
 import dataclasses
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 
-from harness.cli.options import USED_BY, ClusterChoice, cluster_options, clusters_options
+from harness.cli.main import cli
+from harness.cli.options import USED_BY, ClusterChoice, Finite, cluster_options, clusters_options
 from harness.cluster.base import ClusterSpec, ExistingSpec, KindSpec
 from harness.errors import InputError
 
@@ -115,3 +117,31 @@ def test_of_several_providers_one_has_to_use_an_option() -> None:
     told = "--context: is for --clusters existing, and embedded and kind were chosen; add existing to --clusters or le"
     with pytest.raises(InputError, match=told):
         chosen_together(["--context", "lab"])
+
+
+def _options(command: click.Command, name: str) -> Iterator[tuple[str, click.Parameter]]:
+    """Yield every option of a command and of those below it."""
+    yield from ((name, parameter) for parameter in command.params)
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for word in command.list_commands(context):
+            below = command.get_command(context, word)
+            assert below is not None
+            yield from _options(below, f"{name} {word}")
+
+
+def test_no_option_takes_a_number_that_is_none() -> None:
+    numbers = [
+        (name, one.name, isinstance(one.type, Finite))
+        for name, one in _options(cli, "harness")
+        if isinstance(one.type, click.types.FloatParamType)
+    ]
+    assert len(numbers) > 5
+    assert [one for one in numbers if not one[2]] == []
+
+
+@pytest.mark.parametrize("text", ["nan", "NaN", "inf", "-inf", "1e999"])
+def test_what_is_no_finite_number_is_refused(text: str) -> None:
+    with pytest.raises(click.BadParameter, match=r"finite number|range"):
+        Finite(0).convert(text, None, None)
+    assert Finite(0).convert("2.5", None, None) == 2.5

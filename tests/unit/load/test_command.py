@@ -52,6 +52,14 @@ def harness(*arguments: str) -> int:
         (["ref:pass-through", "--in-situ", "nothing-there"], "no record seen"),
         (["ref:pass-through", "--nodes-of", "nothing-there"], "no cluster of that name"),
         (["ref:pass-trough"], "did you mean"),
+        (["ref:pass-through", "--knee", "--duration", "5"], "leave --duration out"),
+        (["ref:pass-through", "--knee", "--warmup", "1", "--schedule", "constant"], "--warmup and --schedule out"),
+        (["ref:pass-through", "--knee", "--schedule", "ramp"], "its own times and schedule"),
+        (["ref:pass-through", "--order", "o"], "start it yourself"),
+        (["http://127.0.0.1:9", "--order", "o", "--knee"], "measured once"),
+        (["http://127.0.0.1:9", "--order", "o", "--processes", "2"], "by one process"),
+        (["ref:pass-through", "--node-kib", "nan"], "a finite number expected"),
+        (["ref:pass-through", "--budget", "inf"], "a finite number expected"),
     ],
 )
 def test_bad_input_is_refused_before_anything_starts(
@@ -111,7 +119,8 @@ def test_the_json_has_what_programs_read(tmp_path: Path, capsys: pytest.CaptureF
     (result,) = document["results"]
     assert [key for key in result if key in FIELDS] == FIELDS
     assert (result["verb"], result["nodes"], result["wire"], result["model"]) == ("filter", 10, "names", "open")
-    assert (result["rate"], result["requests"], result["errors"]) == (50.0, 25, 0)
+    assert (result["rate"], result["errors"]) == (50.0, 0)
+    assert result["requests"] + result["warmup_cut"] + result["unsent"] == 30
     assert (Path(document["record"]) / "load.json").is_file()
 
 

@@ -1,6 +1,5 @@
 """The generator itself, against extenders in every trouble; each ends in a result that says what happened."""
 
-import contextlib
 import shlex
 import signal
 import sys
@@ -11,15 +10,15 @@ import orjson
 import psutil
 import pytest
 
-from harness.clock import SYSTEM, wait_until
+from harness.clock import wait_until
 from harness.extender.subject.parse import parse
 from harness.load.generate import Scale
-from harness.load.samples import OUTCOMES
 from harness.load.schedule import Plan
-from harness.process import Child, spawn
+from harness.load.sweep import judged
+from harness.process import spawn
 from harness.record.load import read
 from tests.processes import PATIENCE_SECONDS, await_gone
-from tests.unit.load.given import ENTRY, ROOT, TROUBLE, loaded, trouble
+from tests.unit.load.given import ENTRY, ROOT, TROUBLE, assert_sent, await_end, loaded, trouble
 
 
 def test_a_closed_load_waits_for_its_answers(tmp_path: Path) -> None:
@@ -39,9 +38,7 @@ def test_a_closed_load_waits_for_its_answers(tmp_path: Path) -> None:
 def test_an_open_load_sends_on_time_however_slow_the_answers(tmp_path: Path) -> None:
     record = loaded(trouble("--delay-ms", "300"), tmp_path, rates=(100.0,))
     (one,) = record.results
-    columns = record.samples(one)
-    assert np.array_equal(columns["intended"].round(6), Plan("constant", (100.0,), 1.0).offsets().round(6))
-    assert one.requests == 80
+    assert_sent(record, Plan("constant", (100.0,), 1.0))
     assert one.errors == 0
     # More at once than any pool of connections that waits for answers would have.
     assert one.connections >= 25
@@ -49,13 +46,19 @@ def test_an_open_load_sends_on_time_however_slow_the_answers(tmp_path: Path) -> 
     assert one.p50_ms >= 300
 
 
+def test_a_slow_extender_that_keeps_up_does_not_fall_behind(tmp_path: Path) -> None:
+    record = loaded(trouble("--delay-ms", "300"), tmp_path, schedule="poisson", rates=(50.0,), seconds=2.0)
+    assert record.results[0].falls_behind != "extender"
+    step = judged(50.0, record.results, 2500.0)
+    assert step.within or step.limited
+
+
 def test_workers_share_the_schedule_without_loss(tmp_path: Path) -> None:
     record = loaded(trouble(), tmp_path, processes=2, rates=(300.0,))
     (one,) = record.results
     assert one.ended == "complete"
     assert len(record.meta["measurements"][0]["workers"]) == 2
-    columns = record.samples(one)
-    assert np.array_equal(columns["intended"].round(6), Plan("constant", (300.0,), 1.0).offsets().round(6))
+    assert_sent(record, Plan("constant", (300.0,), 1.0))
 
 
 def test_a_cycle_filters_before_it_prioritizes_and_binds_beside(tmp_path: Path) -> None:
@@ -108,18 +111,20 @@ def test_an_extender_that_hangs_is_given_up_at_its_time_out(tmp_path: Path) -> N
 def test_leaked_connections_are_told(tmp_path: Path) -> None:
     (one,) = loaded(trouble("--close", "--leak"), tmp_path, rates=(150.0,)).results
     assert one.errors == 0
-    assert one.connections == 150
+    assert one.connections + one.unsent == 150
     assert any("leaks them" in note for note in one.notes)
 
 
 def test_connections_that_are_closed_each_time_are_no_leak(tmp_path: Path) -> None:
     (one,) = loaded(trouble("--close"), tmp_path, rates=(150.0,)).results
-    assert (one.errors, one.connections) == (0, 150)
+    assert (one.errors, one.connections + one.unsent) == (0, 150)
     assert not any("leaks them" in note for note in one.notes)
 
 
 def test_a_rate_that_nobody_reaches_ends_and_is_the_generators_limit(tmp_path: Path) -> None:
-    (one,) = loaded(trouble(), tmp_path, rates=(50_000.0,), seconds=1.0).results
+    # As many threads as connections would be thousands.
+    subject = trouble("--at-once", "50", httpTimeout="500ms")
+    (one,) = loaded(subject, tmp_path, rates=(50_000.0,), seconds=1.0).results
     assert one.generator_limited
     assert one.ended == "complete"
     assert one.requests + one.warmup_cut + one.unsent == 60_000
@@ -146,7 +151,7 @@ def test_without_descriptors_the_generator_blames_itself(tmp_path: Path) -> None
     command += ["--rate", "100", "--duration", "0.8", "--warmup", "0.2"]
     limited = ["sh", "-c", f"ulimit -n 64; exec {shlex.join(command)}"]
     child = spawn("limited", limited, log=tmp_path / "log", cwd=ROOT)
-    _await_end(child)
+    await_end(child)
     (folder,) = out.iterdir()
     (one,) = read(folder).results
     assert one.generator_limited
@@ -156,30 +161,19 @@ def test_without_descriptors_the_generator_blames_itself(tmp_path: Path) -> None
 
 def test_ctrl_c_keeps_what_was_measured_and_leaves_nothing(tmp_path: Path) -> None:
     out = tmp_path / "out"
-    child = spawn(
-        "load", _command(out, "--rate", "100", "--duration", "60", "--warmup", "0"), log=tmp_path / "log", cwd=ROOT
-    )
+    mark = tmp_path / "mark"
+    command = [word.replace("--delay-ms 5", f"--delay-ms 5 --mark {mark}") for word in _command(out, "--rate", "100")]
+    child = spawn("load", [*command, "--duration", "60", "--warmup", "0"], log=tmp_path / "log", cwd=ROOT)
     process = psutil.Process(child.pid)
     family: set[int] = set()
 
-    def is_loaded() -> bool:
-        every = process.children(recursive=True)
-        family.update(one.pid for one in every)
-        with contextlib.suppress(psutil.Error, StopIteration):
-            port = next(int(one.cmdline()[-3]) for one in every if str(TROUBLE) in one.cmdline()[1:2])
-            return any(
-                link.raddr and link.raddr.port == port
-                for one in every
-                if "locust" in one.cmdline()
-                for link in one.net_connections(kind="tcp")
-            )
-        return False
+    def is_answered() -> bool:
+        family.update(one.pid for one in process.children(recursive=True))
+        return mark.exists()
 
-    wait_until(is_loaded, what="a connection of the generator", timeout_seconds=PATIENCE_SECONDS * 2)
-    # A connection is no answer yet.
-    SYSTEM.pause(0.5)
+    wait_until(is_answered, what="answers", timeout_seconds=PATIENCE_SECONDS * 2)
     process.send_signal(signal.SIGINT)
-    _await_end(child)
+    await_end(child)
     assert child.exit_code == 130, (tmp_path / "log").read_text()
     await_gone(family)
     (folder,) = out.iterdir()
@@ -188,38 +182,6 @@ def test_ctrl_c_keeps_what_was_measured_and_leaves_nothing(tmp_path: Path) -> No
     (one,) = record.results
     assert one.ended == "interrupted"
     assert one.requests >= 1
-
-
-def _await_end(child: Child) -> None:
-    try:
-        wait_until(child.ended.is_set, what=f"the end of {child.name}", timeout_seconds=PATIENCE_SECONDS * 3)
-    finally:
-        child.stop()
-
-
-def test_a_master_gathers_the_samples_of_its_workers(tmp_path: Path, two_ports: list[int]) -> None:
-    port, master = two_ports
-    server = spawn("server", [sys.executable, str(TROUBLE), "--port", str(port)], log=tmp_path / "server.log")
-    try:
-        url = f"http://127.0.0.1:{port}"
-        options = ["--entry", "filterVerb=filter", "--nodes", "10", "--rate", "200", "--duration", "1"]
-        options += ["--warmup", "0", "--processes", "2", "--port", str(master)]
-        base = [sys.executable, "-m", "harness.cli.main", "load", url, *options, "--out"]
-        roles = {"m": ["--master"], "w1": ["--worker", "127.0.0.1"], "w2": ["--worker", "127.0.0.1"]}
-        children = [
-            spawn(name, [*base, str(tmp_path / name), *role], log=tmp_path / f"{name}.log", cwd=ROOT)
-            for name, role in roles.items()
-        ]
-        for child in children:
-            _await_end(child)
-    finally:
-        server.stop()
-    (folder,) = (tmp_path / "m").iterdir()
-    record = read(folder)
-    (one,) = record.results
-    assert (one.ended, one.requests, one.errors) == ("complete", 200, 0), (tmp_path / "m.log").read_text()
-    outcomes = {OUTCOMES[code] for code in record.samples(one)["outcome"]}
-    assert outcomes == {"ok"}
 
 
 def test_a_record_can_be_recomputed(tmp_path: Path) -> None:

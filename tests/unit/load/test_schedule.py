@@ -38,6 +38,25 @@ def test_steps_are_equally_long_and_looked_at_one_by_one() -> None:
     assert (np.diff(offsets) > 0).all()
 
 
+def test_a_warm_up_comes_before_the_plan_at_its_first_rate() -> None:
+    steps = Plan("step", (50.0, 100.0), 4.0, warmup_seconds=1.0)
+    assert steps.segments() == [(1.0, 3.0, 50.0), (3.0, 5.0, 100.0)]
+    assert _counts(steps) == [50, 100, 200]
+    ramp = Plan("ramp", (100.0, 300.0), 2.0, warmup_seconds=2.0)
+    assert (ramp.segments(), _counts(ramp)) == ([(2.0, 4.0, 200.0)], [200, 400])
+    assert _counts(Plan("ramp", (0.0, 300.0), 2.0, warmup_seconds=1.0)) == [0, 300]
+    # The others are the same before and after.
+    for kind in ("constant", "poisson"):
+        with_it, whole = Plan(kind, (30.0,), 2.0, 7, 1.7), Plan(kind, (30.0,), 3.7, 7)
+        assert np.array_equal(with_it.offsets(), whole.offsets())
+
+
+def _counts(plan: Plan) -> list[int]:
+    """Return how many requests the warm-up and each segment have."""
+    bounds = [0.0, *(begin for begin, _, _ in plan.segments()), plan.warmup_seconds + plan.seconds]
+    return np.histogram(plan.offsets() + 1e-9, bounds)[0].tolist()
+
+
 @pytest.mark.parametrize(
     ("kind", "text", "rates"),
     [
@@ -74,5 +93,5 @@ def test_more_than_may_be_asked_for_is_refused(plan: tuple[str, tuple[float, ...
 
 
 def test_a_plan_survives_a_file() -> None:
-    plan = Plan("step", (1.0, 2.0), 3.0, 4)
+    plan = Plan("step", (1.0, 2.0), 3.0, 4, 5.0)
     assert Plan.from_json(plan.to_json()) == plan

@@ -34,6 +34,7 @@ WRITERS = (
     "cluster/existing/nodes.py",
     "cluster/kind/kubelet.py",
     "load/measure.py",
+    "load/saturation.py",
     "load/generate.py",
     "load/session.py",
     "load/insitu.py",
