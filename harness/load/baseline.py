@@ -21,6 +21,7 @@ from harness.load.regress.corpus import Cell
 from harness.load.regress.decide import MIDDLES, failure_of, ratios
 from harness.load.regress.duet import Measured, Order, Side, Stage
 from harness.load.regress.pairs import SIDES, Pairs
+from harness.load.session import refuse_remote
 from harness.load.stats.against import judge_against
 from harness.load.stats.blocks import PAIRS_MAX, joined
 from harness.load.stats.judge import interval, rejects
@@ -78,10 +79,12 @@ def take(
     """Measure subjects against the yardstick.
 
     Raises:
-        InputError: a subject cannot be asked what the yardstick can.
+        InputError: a subject cannot be asked what the yardstick can, or is on another machine and that was not allowed.
         VariantError: one does not start, or ends by itself.
     """
     options.check()
+    for subject in subjects:
+        refuse_remote(subject, allow_remote=options.allow_remote)
     return Baseline(tuple(_taken(subject, options, advance) for subject in subjects), facts)
 
 
@@ -131,9 +134,11 @@ def check(
         advance: is told what is being measured.
 
     Raises:
-        InputError: inputs are not alike; names each with both values.
+        InputError: inputs are not alike; names each with both values. Or the subject is on another machine and that
+            was not allowed.
         VariantError: one does not start, or the yardstick ended by itself.
     """
+    refuse_remote(subject, allow_remote=options.allow_remote)
     then = _chosen(baseline, file, subject, name)
     options = replace(options, seed=int(then.inputs.get("seed", 0)))
     options.check()

@@ -8,6 +8,7 @@ import pytest
 
 from harness.errors import InputError
 from harness.extender.entry import Entry
+from harness.extender.subject.parse import parse
 from harness.load import baseline as module
 from harness.load.baseline import YARDSTICK, check, inputs_of, take
 from harness.load.regress.compare import Options
@@ -62,6 +63,16 @@ def test_unlike_inputs_are_refused_by_name(taken: Baseline, work_factor: WorkFac
     other = replace(taken, subjects=(replace(subject, inputs={**subject.inputs, name: value}),))
     with pytest.raises(InputError, match=f"{name}: {value} then, .* now"):
         check(other, "file", work_factor("-rounds 400"), QUICK)
+
+
+def test_another_machine_is_not_loaded_unless_allowed(taken: Baseline, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is started or called before the refusal, also if only the last subject is elsewhere."""
+    monkeypatch.setattr(module, "side_of", lambda *_: pytest.fail("a subject was touched"))
+    there = parse("http://192.0.2.1:80/x", {"filterVerb": "filter"})
+    with pytest.raises(InputError, match=r"192\.0\.2\.1 is not this machine.*--allow-remote"):
+        take([parse(YARDSTICK), there], QUICK, {})
+    with pytest.raises(InputError, match=r"192\.0\.2\.1 is not this machine.*--allow-remote"):
+        check(taken, "file", there, QUICK)
 
 
 def test_other_bodies_are_refused(taken: Baseline, work_factor: WorkFactor) -> None:
