@@ -144,6 +144,6 @@ def test_a_baseline_is_saved_and_checked(harness: Harness, program: str, tmp_pat
     assert ended.code == 0
     assert "times that of ref:pass-through" in ended.out
     entry = ("--entry", "nodeCacheCapable=true", "--budget", 0.5, "--out", tmp_path / "runs")
-    ended = harness("baseline", "check", file, f"{subject} -factor 9", *entry)
+    ended = harness("baseline", "check", file, f"{subject} -factor 20", *entry)
     assert ended.code == 1
     assert ended.out.startswith("REGRESSION: ")
