@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 
 from harness.errors import RecordError
-from harness.record import load, regress
+from harness.record import baseline, load, regress
 
 LATEST = "latest"
 RUN = "run.json"
@@ -34,6 +34,7 @@ def resolve(name: str, root: Path, files: Sequence[str] = (RUN,)) -> Path:
         return given
     if given.name in files and given.is_file():
         return given.parent
+    _refuse_check(name, root)
     known = ids(root, files)
     if not known:
         raise RecordError(f"{name}: no record seen under {root}; make one with `harness run`")
@@ -66,6 +67,16 @@ def ids(root: Path, files: Sequence[str] = (RUN,)) -> list[str]:
 
 def _is_record(folder: Path, files: Sequence[str]) -> bool:
     return any((folder / file).is_file() for file in files)
+
+
+def _refuse_check(name: str, root: Path) -> None:
+    """Say what a check against a baseline is: it has a folder among the records, and everything about it in one file."""
+    for folder in (Path(name), root / name):
+        if name and (folder / baseline.CHECK_FILE).is_file():
+            raise RecordError(
+                f"{name}: this is a check against a baseline, of which no report is made; "
+                f"its verdict and its numbers are in {folder / baseline.CHECK_FILE}"
+            )
 
 
 def _latest(known: list[str], root: Path) -> str:
