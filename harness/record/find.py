@@ -70,7 +70,7 @@ def _is_record(folder: Path, files: Sequence[str]) -> bool:
 
 
 def _refuse_check(name: str, root: Path) -> None:
-    """Say what a check against a baseline is: it has a folder among the records, and everything about it in one file."""
+    """Say what a check against a baseline is: it has a folder among the records, with all about it in one file."""
     for folder in (Path(name), root / name):
         if name and (folder / baseline.CHECK_FILE).is_file():
             raise RecordError(
