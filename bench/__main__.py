@@ -4,6 +4,7 @@ import argparse
 import datetime
 import json
 import statistics
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +31,8 @@ PARTS = ("start", "tap", "load", "regress")
 ASKED = ("trap",)
 
 
-def main() -> None:
-    """Measure, print, save."""
+def main() -> int:
+    """Measure, print, save; return 1 if a bound was missed, after everything was measured."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
         "parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (all of them unless told), {', '.join(ASKED)}"
@@ -42,6 +43,7 @@ def main() -> None:
     unknown = [part for part in arguments.parts if part not in (*PARTS, *ASKED)]
     if unknown:
         parser.error(f"unknown part {unknown[0]!r}; known: {', '.join((*PARTS, *ASKED))}")
+    missed = []
     for part in arguments.parts or PARTS:
         measured, told = _measure(part, arguments.rounds)
         path = _save(part, measured, arguments.out)
@@ -51,6 +53,10 @@ def main() -> None:
         ]
         print(table(rows, ["figure", "measured", "bound", "within"]))
         print(f"{told}; saved: {path}")
+        missed += [name for name, value in measured["figures"].items() if not value <= BOUNDS[name]]
+    if missed:
+        print(f"FAILED: {len(missed)} figures are not within their bounds: {'; '.join(missed)}")
+    return 1 if missed else 0
 
 
 def _measure(part: str, rounds: int) -> tuple[dict[str, Any], str]:
@@ -116,4 +122,4 @@ def _median(rounds: list[dict[str, float]], name: str) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

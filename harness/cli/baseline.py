@@ -8,7 +8,17 @@ import click
 from harness.cli.bring import entry_option
 from harness.cli.gates import told, undecided_option
 from harness.cli.options import json_option
-from harness.cli.regress import Share, budget_option, facts, found, nodes_option, seed_option, verb_option, wire_option
+from harness.cli.regress import (
+    Share,
+    budget_option,
+    facts,
+    found,
+    nodes_option,
+    remote_option,
+    seed_option,
+    verb_option,
+    wire_option,
+)
 from harness.extender.subject.parse import parse
 from harness.paths import runs_folder
 from harness.progress import bar
@@ -41,6 +51,7 @@ def baseline() -> None:
 @budget_option
 @seed_option
 @click.option("--cassette", metavar="FILE", help="Bodies of a cassette, or of a record with one.")
+@remote_option
 def save(
     file: Path,
     subjects: tuple[str, ...],
@@ -51,6 +62,7 @@ def save(
     budget_seconds: float,
     seed: int,
     cassette: str | None,
+    allow_remote: bool,
 ) -> int:
     """Measure SUBJECTs and write what they cost to FILE.
 
@@ -72,6 +84,7 @@ def save(
         budget_seconds=budget_seconds,
         seed=seed,
         cassette=found(cassette) if cassette else None,
+        allow_remote=allow_remote,
     )
     known = {
         "taken_at": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -97,6 +110,7 @@ def save(
 @click.option("--tolerance", type=Share(), default="5%", show_default=True, help="Slowdown that is accepted.")
 @budget_option
 @click.option("--cassette", metavar="FILE", help="The cassette that the baseline was measured with.")
+@remote_option
 @undecided_option
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of records; reports/runs unless told.")
 @json_option
@@ -108,6 +122,7 @@ def check(
     tolerance: float,
     budget_seconds: float,
     cassette: str | None,
+    allow_remote: bool,
     undecided: str | None,
     out: Path | None,
     as_json: bool,
@@ -129,7 +144,10 @@ def check(
     from harness.report.regress import checked_text  # noqa: PLC0415
 
     options = Options(
-        tolerance=tolerance, budget_seconds=budget_seconds, cassette=found(cassette) if cassette else None
+        tolerance=tolerance,
+        budget_seconds=budget_seconds,
+        cassette=found(cassette) if cassette else None,
+        allow_remote=allow_remote,
     )
     known = read(file)
     brought = parse(subject, entry_keys(entries).given())

@@ -57,6 +57,9 @@ budget_option = click.option(
     metavar="SECONDS",
     help="Most that one comparison measures, per stage.",
 )
+remote_option = click.option(
+    "--allow-remote", is_flag=True, help="Also call a subject on another machine; it must be yours."
+)
 seed_option = click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="For every lot drawn.")
 
 
@@ -71,7 +74,7 @@ seed_option = click.option("--seed", type=click.IntRange(0), default=0, show_def
 @budget_option
 @seed_option
 @click.option("--cassette", metavar="FILE", help="Bodies of a cassette, or of a record with one, instead of made-up.")
-@click.option("--allow-remote", is_flag=True, help="Also call a subject on another machine; it must be yours.")
+@remote_option
 @undecided_option
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of records; reports/runs unless told.")
 @report_option

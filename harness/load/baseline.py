@@ -18,12 +18,13 @@ from harness.errors import InputError
 from harness.extender.subject.parse import Subject, parse
 from harness.load.regress.compare import Options, cells_of, side_of
 from harness.load.regress.corpus import Cell
-from harness.load.regress.decide import MIDDLES, failure_of, ratios
+from harness.load.regress.decide import MIDDLES, failure_of, starts
 from harness.load.regress.duet import Measured, Order, Side, Stage
 from harness.load.regress.pairs import SIDES, Pairs
-from harness.load.stats.against import judge_against
-from harness.load.stats.blocks import PAIRS_MAX, joined
-from harness.load.stats.judge import interval, rejects
+from harness.load.session import refuse_remote
+from harness.load.stats.against import STARTS_MIN, interval_of, judge_against
+from harness.load.stats.blocks import PAIRS_MAX, Floats
+from harness.load.stats.judge import rejects
 from harness.paths import PACKAGE
 from harness.record.baseline import (
     Baseline,
@@ -42,6 +43,8 @@ TOLERANCE = 0.05
 STAGES = 2
 # Two programs that have little in common are disturbed in different ways: it takes more pairs than between two alike.
 PAIRS_MOST = 3
+# Starts of a stage. Starts are what is compared here, so there are more of them than between two side by side.
+STARTS = 6
 
 Advance = Callable[[str], None]
 
@@ -78,10 +81,12 @@ def take(
     """Measure subjects against the yardstick.
 
     Raises:
-        InputError: a subject cannot be asked what the yardstick can.
+        InputError: a subject cannot be asked what the yardstick can, or is on another machine and that was not allowed.
         VariantError: one does not start, or ends by itself.
     """
     options.check()
+    for subject in subjects:
+        refuse_remote(subject, allow_remote=options.allow_remote)
     return Baseline(tuple(_taken(subject, options, advance) for subject in subjects), facts)
 
 
@@ -93,22 +98,29 @@ def _taken(subject: Subject, options: Options, advance: Advance) -> BaselineSubj
     for one in stages:
         if one.died:
             raise InputError(f"{subject.text}: ended by itself, so there is nothing to keep: {one.died[SIDES[1]]}")
-    kept = tuple(_cell(cell, [one.pairs[number] for one in stages], stages) for number, cell in enumerate(cells))
-    for cell, number in zip(cells, range(len(cells)), strict=True):
+    for number, cell in enumerate(cells):
         if failure := failure_of([one.pairs[number] for one in stages]):
             raise InputError(f"{subject.text}: {cell.title}: {failure}; a baseline of failures is none")
+    kept = tuple(_cell(cell, number, stages) for number, cell in enumerate(cells))
     return BaselineSubject(subject.text, inputs_of(sides[1], options.seed, list(kept[0].metrics)), kept)
 
 
-def _cell(cell: Cell, pairs: Sequence[Pairs], stages: Sequence[Measured]) -> BaselineCell:
+def _cell(cell: Cell, number: int, stages: Sequence[Measured]) -> BaselineCell:
     metrics = {}
     for name in MIDDLES:
-        blocks = joined([ratios(one, name) for one in pairs])
-        if len(blocks) and (not name.startswith("cpu") or all(one.sees_cpu for one in stages)):
-            metrics[name] = BaselineMetric(*interval(blocks), tuple(map(float, blocks)))
+        found = [start for one in stages for start in starts(one.pairs[number], name)]
+        if len(found) >= STARTS_MIN and all(name in _seen(one, number) for one in stages):
+            blocks = tuple(tuple(map(float, start)) for start in found)
+            metrics[name] = BaselineMetric(*interval_of(found), blocks)
     if not metrics:
         raise InputError(f"{cell.title}: too few requests were answered to keep anything")
     return BaselineCell(cell.verb, cell.nodes, cell.wire, cell.source, cell.digest, metrics)
+
+
+def _seen(measured: Measured, number: int) -> list[str]:
+    """Return which metrics of a comparison were measured."""
+    seen = [name for name in MIDDLES if starts(measured.pairs[number], name)]
+    return [name for name in seen if measured.sees_cpu or not name.startswith("cpu")]
 
 
 def check(
@@ -131,19 +143,23 @@ def check(
         advance: is told what is being measured.
 
     Raises:
-        InputError: inputs are not alike; names each with both values.
+        InputError: inputs are not alike; names each with both values. Or the subject is on another machine and that
+            was not allowed.
         VariantError: one does not start, or the yardstick ended by itself.
     """
+    refuse_remote(subject, allow_remote=options.allow_remote)
     then = _chosen(baseline, file, subject, name)
     options = replace(options, seed=int(then.inputs.get("seed", 0)))
     options.check()
     with temporary.folder("baseline") as folder:
         sides = _sides(subject, folder, options)
         cells = [_same_cell(cell, sides, options, file) for cell in then.cells]
-        _refuse_unlike(then, inputs_of(sides[1], options.seed, then.inputs.get("metrics") or []), file)
+        _refuse_unlike(then, inputs_of(sides[1], options.seed, _readable(then, subject)), file)
         stages = [_stage(sides, cells, options, folder, 1, advance)]
+        _refuse_unseen(then, stages[0], file)
         if not stages[0].died and _is_suspect(then.cells, stages[0], options.tolerance):
             stages.append(_stage(sides, cells, options, folder, 2, advance))
+            _refuse_unseen(then, stages[1], file)
     pairs = tuple(tuple(one.pairs[number] for one in stages) for number in range(len(cells)))
     died = next((one.died[SIDES[1]] for one in stages if one.died), None)
     rows = tuple(
@@ -159,14 +175,15 @@ def _rows(cell: BaselineCell, pairs: Sequence[Pairs], tolerance: float, died: st
     rows = []
     for name in _gates(cell):
         then = cell.metrics[name]
-        blocks = [ratios(one, name) for one in pairs]
-        found = judge_against(np.array(then.blocks), blocks, tolerance)
+        stages = [starts(one, name) for one in pairs]
+        found = judge_against(_starts_of(then), stages, tolerance)
+        now = interval_of([start for one in stages for start in one])
         rows.append(
             CheckedRow(
                 title=cell.title,
                 metric=name,
                 then=(then.ratio, then.low, then.high),
-                now=interval(joined(blocks)),
+                now=(finite(now[0]), finite(now[1]), finite(now[2])),
                 change=(finite(found.ratio), finite(found.low), finite(found.high)),
                 verdict=found.verdict,
                 p_values=found.p_values,
@@ -183,9 +200,13 @@ def _gates(cell: BaselineCell) -> list[str]:
     return [name for name in MIDDLES if name in cell.metrics][:1]
 
 
+def _starts_of(metric: BaselineMetric) -> list[Floats]:
+    return [np.array(start, dtype=np.float64) for start in metric.blocks]
+
+
 def _is_suspect(cells: Sequence[BaselineCell], measured: Measured, tolerance: float) -> bool:
     return any(
-        rejects(judge_against(np.array(cell.metrics[name].blocks), [ratios(pairs, name)], tolerance).p_values[0])
+        rejects(judge_against(_starts_of(cell.metrics[name]), [starts(pairs, name)], tolerance).p_values[0])
         for cell, pairs in zip(cells, measured.pairs, strict=True)
         for name in _gates(cell)
     )
@@ -204,7 +225,11 @@ def _stage(
     sides: Sequence[Side], cells: Sequence[Cell], options: Options, folder: Path, number: int, advance: Advance
 ) -> Measured:
     order = Order(
-        seed=options.seed, budget_seconds=options.budget_seconds, stage=number, pairs_max=PAIRS_MOST * PAIRS_MAX
+        seed=options.seed,
+        budget_seconds=options.budget_seconds,
+        stage=number,
+        restarts=STARTS,
+        pairs_max=PAIRS_MOST * PAIRS_MAX,
     )
     return Stage(sides, cells, order, folder, advance).run()
 
@@ -237,6 +262,12 @@ def _same_cell(cell: BaselineCell, sides: Sequence[Side], options: Options, file
     return made
 
 
+def _readable(then: BaselineSubject, subject: Subject) -> list[str]:
+    """Return which metrics of then can be measured now, as far as is known before: what runs elsewhere has no clock."""
+    metrics = then.inputs.get("metrics") or []
+    return [name for name in metrics if subject.is_started or not name.startswith("cpu")]
+
+
 def _refuse_unlike(then: BaselineSubject, now: Mapping[str, Any], file: str) -> None:
     unlike = [
         f"{name}: {then.inputs.get(name)} then, {value} now"
@@ -245,6 +276,14 @@ def _refuse_unlike(then: BaselineSubject, now: Mapping[str, Any], file: str) -> 
     ]
     if unlike:
         raise InputError(f"{file}: measured under other conditions, so ratios cannot be compared: {'; '.join(unlike)}")
+
+
+def _refuse_unseen(then: BaselineSubject, measured: Measured, file: str) -> None:
+    """Refuse to compare what could not be measured now. Where nothing was, the subject failed, and its row says so."""
+    for number, cell in enumerate(then.cells):
+        seen = _seen(measured, number)
+        if seen and not set(_gates(cell)) <= set(seen):
+            _refuse_unlike(then, {"metrics": seen}, file)
 
 
 def _digest() -> str:

@@ -1,6 +1,6 @@
 """A baseline as it is kept: what an extender costs in units of a yardstick, and under which inputs that holds. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,18 +11,18 @@ from harness.errors import InputError
 
 KIND = "baseline"
 CHECK_FILE = "baseline.json"
-FORMAT = 1
+FORMAT = 2
 VERDICTS = ("REGRESSION", "INCONCLUSIVE", "PASS")
 
 
 @dataclass(frozen=True)
 class BaselineMetric:
-    """What one metric costs, as a ratio to the yardstick; `blocks` are the logarithms that it is made of."""
+    """What one metric costs, as a ratio to the yardstick; `blocks` are the logarithms it is made of, start by start."""
 
     ratio: float
     low: float
     high: float
-    blocks: tuple[float, ...]
+    blocks: tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,15 @@ class Baseline:
 
 @dataclass(frozen=True)
 class CheckedRow:
-    """One comparison with a baseline; `now` and `then` are ratios to the yardstick with their intervals."""
+    """One comparison with a baseline; `now` and `then` are ratios to the yardstick with their intervals.
+
+    What is not known, because too little was answered, is None.
+    """
 
     title: str
     metric: str
     then: tuple[float, float, float]
-    now: tuple[float, float, float]
+    now: tuple[float | None, float | None, float | None]
     change: tuple[float | None, float | None, float | None]
     verdict: str
     p_values: tuple[float, ...]
@@ -153,7 +156,11 @@ def _subject(value: Mapping[str, Any]) -> BaselineSubject:
 
 def _cell(value: Mapping[str, Any]) -> BaselineCell:
     metrics = {
-        name: BaselineMetric(one["ratio"], one["low"], one["high"], tuple(map(float, one["blocks"])))
+        name: BaselineMetric(one["ratio"], one["low"], one["high"], _blocks(one["blocks"]))
         for name, one in value["metrics"].items()
     }
     return BaselineCell(**{**value, "metrics": metrics})
+
+
+def _blocks(value: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
+    return tuple(tuple(map(float, start)) for start in value)

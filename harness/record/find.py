@@ -7,7 +7,7 @@ from pathlib import Path
 import orjson
 
 from harness.errors import RecordError
-from harness.record import load, regress
+from harness.record import baseline, load, regress
 
 LATEST = "latest"
 RUN = "run.json"
@@ -41,6 +41,7 @@ def resolve(name: str, root: Path, files: Sequence[str] = (RUN,)) -> Path:
     if name:
         for folder in (given.parent if given.name in ANY else given, root / name):
             _refuse_other(folder, name, files)
+    _refuse_check(name, root)
     known = ids(root, files)
     if not known:
         raise RecordError(f"{name}: no record seen under {root}; make one with `harness run`")
@@ -86,6 +87,16 @@ def _refuse_other(folder: Path, name: str, files: Sequence[str]) -> None:
 
 def _is_record(folder: Path, files: Sequence[str]) -> bool:
     return any((folder / file).is_file() for file in files)
+
+
+def _refuse_check(name: str, root: Path) -> None:
+    """Say what a check against a baseline is: it has a folder among the records, with all about it in one file."""
+    for folder in (Path(name), root / name):
+        if name and (folder / baseline.CHECK_FILE).is_file():
+            raise RecordError(
+                f"{name}: this is a check against a baseline, of which no report is made; "
+                f"its verdict and its numbers are in {folder / baseline.CHECK_FILE}"
+            )
 
 
 def _latest(known: list[str], root: Path) -> str:

@@ -51,6 +51,10 @@ def ratio_text(ratio: float | None, low: float | None, high: float | None) -> st
     return f"{ratio:.3f} [{low:.3f}, {high:.3f}]"
 
 
+def _ratio(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{value:.3f}"
+
+
 def _share(value: float | None) -> str:
     return UNKNOWN if value is None or not math.isfinite(value) else f"+{value:.0%}"
 
@@ -74,7 +78,7 @@ def checked_text(checked: Checked) -> str:
     """Return what a check against a baseline found."""
     rows = [
         [
-            *(row.title, row.metric, f"{row.then[0]:.3f}", f"{row.now[0]:.3f}"),
+            *(row.title, row.metric, _ratio(row.then[0]), _ratio(row.now[0])),
             *(ratio_text(*row.change), row.verdict, row.pairs, _share(row.mde)),
         ]
         for row in checked.rows

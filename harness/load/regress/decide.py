@@ -32,12 +32,18 @@ BACKGROUND_SHARE_NOTED = 0.25
 MILLISECONDS = 1000
 
 
-def ratios(pairs: Pairs, metric: str) -> Floats:
-    """Return the log-ratios of the blocks of one metric; no block reaches over a restart."""
+def starts(pairs: Pairs, metric: str) -> list[Floats]:
+    """Return the log-ratios of the blocks of one metric, start by start; no block reaches over a restart."""
     what, quantile = METRICS[metric]
     base, candidate = pairs.times(what)
     parts = [pairs.restart == number for number in np.unique(pairs.restart)]
-    return joined([log_ratios(base[part], candidate[part], pairs.size, quantile) for part in parts])
+    found = [log_ratios(base[part], candidate[part], pairs.size, quantile) for part in parts]
+    return [one for one in found if len(one)]
+
+
+def ratios(pairs: Pairs, metric: str) -> Floats:
+    """Return the log-ratios of the blocks of all starts."""
+    return joined(starts(pairs, metric))
 
 
 def gated(pairs: Pairs, *, sees_cpu: bool = True) -> list[str]:

@@ -6,8 +6,8 @@ import pytest
 
 from harness.extender.subject.program import program_of
 from harness.load.baseline import CheckedWithPairs
-from harness.load.regress.compare import Compared
-from harness.record.baseline import Checked
+from harness.load.regress.compare import Compared, Options
+from harness.record.baseline import Baseline, Checked
 from harness.record.regress import Regression
 from tests.unit.cli.conftest import Harness
 
@@ -106,6 +106,31 @@ def test_a_base_that_does_not_start_ends_with_3(harness: Harness) -> None:
     assert "ended before it answered" in ended.err
 
 
+def test_a_baseline_of_another_machine_needs_to_be_allowed(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    there = ("http://192.0.2.1:80/x", "--entry", "filterVerb=filter")
+    ended = harness("baseline", "save", tmp_path / "baseline.json", *there)
+    assert (ended.code, "say --allow-remote" in ended.err) == (2, True)
+    allowed = []
+    checked = CheckedWithPairs(Checked("http://192.0.2.1:80/x", "b.json", "ref:pass-through", 0.05, ()), ())
+
+    def take(subjects: object, options: Options, *_: object) -> Baseline:
+        allowed.append(options.allow_remote)
+        return Baseline(())
+
+    def check(known: object, file: object, subject: object, options: Options, **_: object) -> CheckedWithPairs:
+        allowed.append(options.allow_remote)
+        return checked
+
+    monkeypatch.setattr("harness.load.baseline.take", take)
+    monkeypatch.setattr("harness.load.baseline.check", check)
+    assert harness("baseline", "save", tmp_path / "baseline.json", *there, "--allow-remote").code == 0
+    given = ("baseline", "check", tmp_path / "baseline.json", *there, "--out", tmp_path)
+    assert harness(*given, "--allow-remote").code == 0
+    assert allowed == [True, True]
+
+
 def test_a_baseline_that_is_not_there_ends_with_2(harness: Harness, tmp_path: Path) -> None:
     ended = harness("baseline", "check", tmp_path / "none.json", "ref:pass-through")
     assert ended.code == 2
@@ -119,6 +144,6 @@ def test_a_baseline_is_saved_and_checked(harness: Harness, program: str, tmp_pat
     assert ended.code == 0
     assert "times that of ref:pass-through" in ended.out
     entry = ("--entry", "nodeCacheCapable=true", "--budget", 0.5, "--out", tmp_path / "runs")
-    ended = harness("baseline", "check", file, f"{subject} -factor 9", *entry)
+    ended = harness("baseline", "check", file, f"{subject} -factor 20", *entry)
     assert ended.code == 1
     assert ended.out.startswith("REGRESSION: ")

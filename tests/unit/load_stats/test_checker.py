@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.load.stats.blocks import PAIRS_MAX, Floats, log_ratios
-from harness.load.stats.judge import ALPHA, TOLERANCE, judge
+from harness.load.stats.judge import ALPHA, TOLERANCE, judge, rejects, slower_p
 from harness.load.stats.simulate import SHARED, Noise, pairs
 
 NOISY = Path(__file__).parent / "noisy.npz"
@@ -25,6 +25,22 @@ def rejected(base: Floats, candidate: Floats, tolerance: float) -> np.ndarray:
     middles = [np.median(side.reshape(len(side), BLOCKS, size), axis=2) for side in (base, candidate)]
     shifted = np.log(middles[1] / middles[0]) - np.log1p(tolerance)
     return np.asarray(wilcoxon(shifted, alternative="greater", axis=1).pvalue) < ALPHA
+
+
+def is_rejected(base: Floats, candidate: Floats, tolerance: float) -> bool:
+    """Tell the same of one row, by the functions that verdicts are made with."""
+    return rejects(slower_p(log_ratios(base, candidate, len(base) // BLOCKS, 0.5), tolerance))
+
+
+# Around the tolerance, so that both answers are among them.
+@pytest.mark.parametrize("slower", [0.0, 0.05, 0.06, 0.10])
+def test_what_is_counted_here_is_what_verdicts_are_made_with(slower: float) -> None:
+    base, candidate = pairs(np.random.default_rng(10), 40, PAIRS, slower)
+    at_once = rejected(base, candidate, TOLERANCE)
+    one_by_one = [is_rejected(*both, TOLERANCE) for both in zip(base, candidate, strict=True)]
+    assert at_once.tolist() == one_by_one
+    assert slower in (0.0, 0.10) or 0 < at_once.sum() < len(at_once)
+    assert not at_once.any() if slower == 0.0 else at_once.any()
 
 
 def simulated(checks: int, slower: float, tolerance: float, seed: int, noise: Noise = SHARED) -> int:

@@ -91,3 +91,14 @@ def test_latest_among_damaged_records_is_no_error(root: Path) -> None:
 def test_the_newest_are_the_last_ids(root: Path) -> None:
     assert newest(1, root) == [root / NEW]
     assert newest(9, root) == [root / OLD, root / NEW]
+
+
+def test_a_check_against_a_baseline_says_what_it_is(root: Path) -> None:
+    folder = root / "20261117-000000-baseline-extender-aaaa"
+    folder.mkdir()
+    (folder / "baseline.json").write_text("{}")
+    for name in (folder.name, str(folder)):
+        with pytest.raises(
+            RecordError, match=r"a check against a baseline, of which no report is made; .*baseline\.json"
+        ):
+            resolve(name, root, ANY)

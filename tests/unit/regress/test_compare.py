@@ -69,14 +69,14 @@ def test_a_candidate_that_remembers_its_answers_passes(work_factor: WorkFactor) 
 
 
 def test_a_candidate_that_dies_fails_and_says_how(work_factor: WorkFactor) -> None:
-    result = compare(work_factor(SMALL), work_factor(f"{SMALL} -die-after 150"), QUICK).result
+    result = compare(work_factor(SMALL), work_factor(f"{SMALL} -die-after 30"), QUICK).result
     assert not result.ok
     assert "I was told to die" in result.failures[0]
 
 
 def test_a_base_that_dies_leaves_nothing_to_compare_with(work_factor: WorkFactor) -> None:
     with pytest.raises(VariantError, match=r"the base ended by itself(.|\n)*I was told to die"):
-        compare(work_factor(f"{SMALL} -die-after 150"), work_factor(SMALL), QUICK)
+        compare(work_factor(f"{SMALL} -die-after 30"), work_factor(SMALL), QUICK)
 
 
 @pytest.mark.parametrize("option", ["-failing 0.3", "-reporting 0.3"])
