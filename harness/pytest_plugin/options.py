@@ -87,10 +87,18 @@ def _asks_for_kind(expression: str) -> bool:
         return False
     try:
         compiled = Expression.compile(expression)
-        return compiled.evaluate(lambda name, **_: name == KIND) and not compiled.evaluate(lambda *_, **__: False)
+        return compiled.evaluate(_is_kind) and not compiled.evaluate(_is_nothing)
     except SyntaxError:
         # pytest itself tells what is wrong with it.
         return False
+
+
+def _is_kind(name: str, /, **_: object) -> bool:
+    return name == KIND
+
+
+def _is_nothing(name: str, /, **_: object) -> bool:
+    return False
 
 
 def wants_slow(config: pytest.Config) -> bool:
