@@ -24,7 +24,12 @@ def cluster_spec(session: pytest.Session) -> ClusterSpec:
         value = option(name)
         return Path(value) if value else None
 
+    worker = _worker(config)
     name = option("--cluster-name")
+    kubeconfig = path("--kubeconfig")
+    if kubeconfig and option("--sched-cluster") == "kind":
+        # There it is written, one by each worker; elsewhere it is read.
+        kubeconfig = kubeconfig.with_name(f"{kubeconfig.name}{worker}")
     kind = KindSpec(
         image=option("--kind-image"),
         program=path("--kind-bin"),
@@ -41,13 +46,19 @@ def cluster_spec(session: pytest.Session) -> ClusterSpec:
     return ClusterSpec(
         kubernetes=option("--sched-kubernetes"),
         binaries=path("--sched-controlplane-bin"),
-        name=None if name == UNNAMED else name,
+        name=None if name in (None, UNNAMED) else f"{name}{worker}",
         nodes=max(map(_node_count, session.items), default=0),
-        kubeconfig=path("--kubeconfig"),
+        kubeconfig=kubeconfig,
         fresh=bool(option("--sched-fresh")),
         kind=kind,
         existing=existing,
     )
+
+
+def _worker(config: pytest.Config) -> str:
+    """Return what tells this worker of pytest-xdist from the others: each has a cluster of its own."""
+    worker = getattr(config, "workerinput", {}).get("workerid")
+    return f"-{worker}" if worker else ""
 
 
 def _node_count(item: pytest.Item) -> int:

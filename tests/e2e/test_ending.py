@@ -28,7 +28,7 @@ def test_kill_9_ends_every_part_and_loses_nothing_that_was_seen(lasting_run: tup
     parts = parts_of(child.pid)
     os.kill(child.pid, signal.SIGKILL)
     await_end(child)
-    await_gone(parts.values(), timeout_seconds=10)
+    await_gone(parts.values())
 
     (abandoned,) = left(state)
     told = process.run([*HARNESS, "clean"])

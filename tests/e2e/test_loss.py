@@ -68,7 +68,7 @@ def test_a_dead_part_is_named_with_how_it_ended_and_the_others_go_with_the_clust
                 return str(error)
             return None
 
-        message = wait_until(noticed, what="the loss being noticed", timeout_seconds=5)
+        message = wait_until(noticed, what="the loss being noticed", timeout_seconds=PATIENCE_SECONDS)
         assert f"lost a part: kwok (pid {pid}) was ended by signal 9" in message
         assert "Last lines of its log" in message
         assert "etcd" not in message.split("Last lines")[0]

@@ -90,14 +90,12 @@ def running(program: Path, folder: Path, profiles: list[dict[str, Any]], wanted:
             yield Running(cluster, file, scheduler.page)
 
 
-def available() -> list[str]:
-    """The default release, and every other whose packages are compiled already."""
-    return [one.minor for one in releases() if one.default or is_built(one)]
-
-
-@pytest.mark.parametrize("minor", available())
+@pytest.mark.parametrize("minor", [one.minor for one in releases()])
 def test_every_point_is_called_in_its_order_and_traced(minor: str, tmp_path: Path) -> None:
     wanted = release(minor)
+    # Asked here: a build between the collections of two workers would give them different tests.
+    if not wanted.default and not is_built(wanted):
+        pytest.skip(f"Kubernetes {minor} is not compiled here, and that takes minutes")
     program = sample(wanted)
     assert plugin_names(program) == ["Sample"]
     arguments = {"favorite_color": "red", "favoriteNumber": 7, "thanks_to": "you"}

@@ -1,6 +1,7 @@
 """A cluster to explore by hand: up, list, kubeconfig, down."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +40,9 @@ def test_a_cluster_stays_until_it_is_told_to_go(state: Path) -> None:
     resident = sum(psutil.Process(pid).memory_info().rss for pid in parts.values()) / 2**20
     assert cluster["memory_mib"] == pytest.approx(resident, rel=0.5)
     assert f"export KUBECONFIG={cluster['kubeconfig']}" in told
-    assert str(cluster["memory_mib"] // 100) in harness("list")
+    # Cells are two spaces apart or more, and no cell before the kubeconfig has any within.
+    head, _, row = (re.split(r"\s{2,}", line.strip()) for line in harness("list").splitlines())
+    assert int(row[head.index("memory MiB")]) == pytest.approx(cluster["memory_mib"], rel=0.5)
 
     kube = Kube.connect(Path(cluster["kubeconfig"]))
     try:

@@ -16,7 +16,8 @@ import pytest
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish(session):
     from harness.pytest_plugin.choice import cluster_spec
-    pathlib.Path("spec.json").write_text(json.dumps(dataclasses.asdict(cluster_spec(session)), default=str))
+    worker = getattr(session.config, "workerinput", {}).get("workerid", "")
+    pathlib.Path(f"spec{worker}.json").write_text(json.dumps(dataclasses.asdict(cluster_spec(session)), default=str))
 """
 
 
@@ -73,3 +74,29 @@ def test_pytest_kind_may_be_switched_off(pytester: pytest.Pytester, folder: Path
     got = spec(pytester, "-p", "no:pytest-kind", "--sched-workers", "2")
     assert got["kind"]["workers"] == 2
     assert (got["name"], got["kind"]["image"], got["kubeconfig"]) == (None, None, None)
+
+
+@pytest.mark.parametrize(
+    ("cluster", "files"),
+    [("kind", {"some/config-gw0", "some/config-gw1"}), ("existing", {"some/config"}), ("embedded", {"some/config"})],
+)
+def test_workers_share_neither_a_name_nor_a_file_that_is_written(
+    cluster: str, files: set[str], pytester: pytest.Pytester, folder: Path
+) -> None:
+    (folder / "test_it.py").write_text("def test_own():\n    pass\n")
+    pytester.makeconftest(TELLS)
+    chosen = ("--sched-cluster", cluster, "--cluster-name", "mine", "--kubeconfig", "some/config")
+    result = pytester.runpytest_subprocess(*QUICK, "-W", "error", "-n", "2", *chosen, timeout=300)
+    result.assert_outcomes(passed=1)
+    told = [json.loads((folder / f"spec{worker}.json").read_text()) for worker in ("gw0", "gw1")]
+    assert [one["name"] for one in told] == ["mine-gw0", "mine-gw1"]
+    assert {one["kubeconfig"] for one in told} == files
+
+
+def test_workers_are_not_told_names_that_nobody_gave(pytester: pytest.Pytester, folder: Path) -> None:
+    (folder / "test_it.py").write_text("def test_own():\n    pass\n")
+    pytester.makeconftest(TELLS)
+    result = pytester.runpytest_subprocess(*QUICK, "-W", "error", "-n", "1", "--sched-cluster", "kind", timeout=300)
+    result.assert_outcomes(passed=1)
+    told = json.loads((folder / "specgw0.json").read_text())
+    assert (told["name"], told["kubeconfig"]) == (None, None)
