@@ -153,7 +153,7 @@ class App:
         """Refuse what an author's function returned; nothing was raised in it, so that only we can name it."""
         if not fits:
             function = getattr(self._extender, kind)
-            code = getattr(getattr(function, "__func__", function), "__code__", None)
+            code: Any = getattr(getattr(function, "__func__", function), "__code__", None)
             theirs = code and _HARNESS not in Path(code.co_filename).parents
             place = f" ({Path(code.co_filename).name}:{code.co_firstlineno} in {code.co_name})" if theirs else ""
             raise Refused(f"{kind} returned {type(returned).__name__}{place}; {expected} is expected")
