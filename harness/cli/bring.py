@@ -58,8 +58,8 @@ class Own:
                 named = ", ".join(sorted(chosen))
                 raise InputError(f"{option}: variant {named} does not use it; it is for {' and '.join(users)}")
 
-    def check_ahead(self, runs: Iterable[tuple[str, Scenario]]) -> None:
-        """Refuse what no run of a variant could use, before a cluster is started for it.
+    def check_ahead(self, runs: Iterable[tuple[str, Scenario]], provider: str) -> None:
+        """Refuse what no run of a variant could use, before a cluster of the provider is started for it.
 
         A scenario of many that asks for what is not there spoils its own run only.
 
@@ -72,16 +72,16 @@ class Own:
             if setup not in seen.setdefault(variant, []):
                 seen[variant].append(setup)
         for variant, setups in seen.items():
-            refused = [error for setup in setups if (error := _refused(variant, setup))]
+            refused = [error for setup in setups if (error := _refused(variant, setup, provider))]
             if len(refused) == len(setups):
                 raise refused[0]
 
 
-def _refused(variant: str, setup: Setup) -> InputError | None:
+def _refused(variant: str, setup: Setup, provider: str) -> InputError | None:
     from harness.variant.ahead import check_ahead  # noqa: PLC0415 - slow to load, and not needed for --help
 
     try:
-        check_ahead(variant, setup)
+        check_ahead(variant, setup, provider)
     except InputError as error:
         return error
     return None

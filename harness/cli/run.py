@@ -71,7 +71,7 @@ def run(
         chosen = for_own_extender(chosen)
     runs = plan(chosen, variants or own.variants(), range(seed, seed + repeat), choice.provider)
     runs = [replace(planned, scenario=_broken(planned.scenario, own.faults)) for planned in runs]
-    _check(own, runs)
+    _check(own, runs, choice.provider)
     choice = choice.for_nodes(max(planned.scenario.node_count for planned in runs))
     make_provider(choice.provider).prepare(choice.spec)
     done: list[RunSummary] = []
@@ -89,10 +89,10 @@ def run(
     return _exit_code(done, failures)
 
 
-def _check(own: Own, runs: Sequence[Planned]) -> None:
+def _check(own: Own, runs: Sequence[Planned], provider: str) -> None:
     """Refuse what was brought in vain, or cannot be used, before anything is built or started."""
     own.check({planned.variant for planned in runs})
-    own.check_ahead((planned.variant, planned.scenario) for planned in runs)
+    own.check_ahead(((planned.variant, planned.scenario) for planned in runs), provider)
 
 
 def _broken(scenario: Scenario, faults: Sequence[Fault]) -> Scenario:

@@ -79,7 +79,7 @@ class Session:
             if self._cluster is None:
                 from harness.variant.ahead import check_ahead  # noqa: PLC0415 - knows every variant, slow to load
 
-                check_ahead(name, setup)
+                check_ahead(name, setup, self.provider)
             self.uninstall()
             self._installed = self._variant_stack.enter_context(wanted.install(self.cluster, setup))
             self._setup = setup

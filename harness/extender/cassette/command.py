@@ -9,7 +9,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from harness.errors import InputError
-from harness.extender.cassette.redact import LOGIN, LOOKS, REFERENCE
+from harness.extender.cassette.redact import LOGIN, LOOKS, OPTION, REFERENCE
 
 LEFT_OUT = "redacted-secret"
 
@@ -58,7 +58,7 @@ def require_whole(text: str) -> None:
 def _words(words: Sequence[str]) -> Iterator[str]:
     follows = False
     for word in words:
-        yield LEFT_OUT if follows and not word.startswith("-") else _word(word)
+        yield LEFT_OUT if follows and not OPTION.fullmatch(word) else _word(word)
         follows = bool(_FLAG.fullmatch(word)) and not REFERENCE.search(word)
 
 

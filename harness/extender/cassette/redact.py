@@ -21,12 +21,16 @@ SECRETS = "data of Secrets"
 RULES = (ENV, APPLIED, ANNOTATIONS, ARGUMENTS, HEADERS, VOLUMES, SECRETS)
 
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-LOOKS = r"token|passw(?:or)?d|passphrase|secret|credential|api[-_.]?key|private[-_.]?key|access[-_.]?key|authorization"
+LOOKS = (
+    r"token|passw(?:or)?d|pwd|passphrase|secret|credential|api[-_.]?key|private[-_.]?key|access[-_.]?key|authorization"
+)
 _SECRET = re.compile(LOOKS, re.IGNORECASE)
 # `secretName` and the like say where a secret is, not what it is.
 REFERENCE = re.compile(r"(?:name|namespace|ref|path|file)s?$", re.IGNORECASE)
 _ASSIGNED = re.compile(rf"(-{{0,2}}[\w.-]*(?:{LOOKS})[\w.-]*[=:]\s*)(\S.*)", re.IGNORECASE | re.DOTALL)
 _FLAG = re.compile(rf"--?[\w.-]*(?:{LOOKS})[\w.-]*", re.IGNORECASE)
+# What stands after a flag and is another one, rather than a secret that begins like one.
+OPTION = re.compile(r"--[A-Za-z][A-Za-z-]*(?:=.*)?|-[A-Za-z]", re.DOTALL)
 # A password may have an @ of its own, a host has none.
 LOGIN = re.compile(r"(\w+://[^/\s:@]*:)([^/\s]+)(@)")
 # What schedulers decide by, and what makes up most of a Node; there are no secrets in it.
@@ -119,7 +123,7 @@ def _arguments(values: list[Any], seen: set[str]) -> list[Any]:
             safe.append(one)
             continue
         text = one
-        if follows and not one.startswith("-"):
+        if follows and not OPTION.fullmatch(one):
             text = _hidden(one, ARGUMENTS, seen)
         else:
             for pattern in (_ASSIGNED, LOGIN):

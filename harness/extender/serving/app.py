@@ -89,7 +89,7 @@ class App:
     def _filter(self, arguments: dict[str, Any]) -> bytes:
         pod, nodes = _pod(arguments), _nodes(arguments)
         verdict: Any = self._extender.filter(pod, nodes)  # type: ignore[attr-defined]
-        filtered = verdict if isinstance(verdict, Filtered) else Filtered(_kept(verdict))
+        filtered = verdict if isinstance(verdict, Filtered) else Filtered(self._kept(verdict))
         known = {node.name: node for node in nodes}
         kept = list(dict.fromkeys(_name(one) for one in filtered.kept))
         if ghosts := [name for name in kept if name not in known]:
@@ -113,6 +113,7 @@ class App:
     def _prioritize(self, arguments: dict[str, Any]) -> bytes:
         pod, nodes = _pod(arguments), _nodes(arguments)
         scores: Any = self._extender.prioritize(pod, nodes)  # type: ignore[attr-defined]
+        self._require(isinstance(scores, Mapping), "prioritize", scores, "a dict of node to score")
         for name, score in scores.items():
             if not isinstance(score, int) or isinstance(score, bool):
                 raise Refused(f"prioritize gave {name} the score {score!r}; kube-scheduler takes whole numbers only")
@@ -122,6 +123,7 @@ class App:
     def _preempt(self, arguments: dict[str, Any]) -> bytes:
         pod, candidates = _pod(arguments), _candidates(arguments)
         chosen: Any = self._extender.preempt(pod, candidates)  # type: ignore[attr-defined]
+        self._require(isinstance(chosen, Mapping), "preempt", chosen, "a dict of node to victims")
         reply = {}
         for name, victims in chosen.items():
             offered = candidates.get(name, Victims(()))
@@ -140,6 +142,21 @@ class App:
         self._extender.bind(binding)  # type: ignore[attr-defined]
         self._log(f"bind {binding}: {binding.node}")
         return b"{}"
+
+    def _kept(self, verdict: Any) -> Iterable[str | Node]:
+        listed = isinstance(verdict, Iterable) and not isinstance(verdict, str | Mapping)
+        self._require(listed, "filter", verdict, "a list of nodes or names, or Filtered,")
+        kept: Iterable[str | Node] = verdict
+        return kept
+
+    def _require(self, fits: bool, kind: str, returned: Any, expected: str) -> None:
+        """Refuse what an author's function returned; nothing was raised in it, so that only we can name it."""
+        if not fits:
+            function = getattr(self._extender, kind)
+            code: Any = getattr(getattr(function, "__func__", function), "__code__", None)
+            theirs = code and _HARNESS not in Path(code.co_filename).parents
+            place = f" ({Path(code.co_filename).name}:{code.co_firstlineno} in {code.co_name})" if theirs else ""
+            raise Refused(f"{kind} returned {type(returned).__name__}{place}; {expected} is expected")
 
 
 def _place(error: Exception) -> str:
@@ -192,12 +209,6 @@ def _candidates(arguments: Mapping[str, Any]) -> dict[str, Victims]:
         }
     except (AttributeError, KeyError, TypeError) as error:
         raise BadRequestError(f"victims of each node expected: {error!r}") from error
-
-
-def _kept(verdict: Any) -> Iterable[str | Node]:
-    if isinstance(verdict, str | Mapping) or not isinstance(verdict, Iterable):
-        raise Refused(f"filter returned {type(verdict).__name__}; a list of nodes or names, or Filtered, is expected")
-    return verdict
 
 
 def _reasons(given: Mapping[Any, Any]) -> dict[str, str]:

@@ -8,7 +8,7 @@ of (pod, nodes) both filters and scores: scores (a dict) keep every node, kept n
 import importlib
 import inspect
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -119,14 +119,24 @@ def _made(target: str, found: Any, given: Given) -> object:
     return _called(target, found, given)
 
 
-def _called(target: str, make: Callable[..., Any], given: Given) -> object:
+def check_options(target: str, make: Callable[..., Any], options: Iterable[str]) -> None:
+    """Refuse options that what makes an extender does not know.
+
+    Raises:
+        InputError: there is one; lists those that are known.
+    """
     parameters = inspect.signature(make).parameters
     takes_all = any(one.kind is one.VAR_KEYWORD for one in parameters.values())
-    options = dict(given.options or {})
     for name in options:
         if name in {"seed", "kube"} or (name not in parameters and not takes_all):
             known = [one for one in parameters if one not in {"seed", "kube"}]
             raise InputError(f"{target!r}: unknown option {name!r}; known: {', '.join(known) or 'none'}")
+
+
+def _called(target: str, make: Callable[..., Any], given: Given) -> object:
+    parameters = inspect.signature(make).parameters
+    options = dict(given.options or {})
+    check_options(target, make, options)
     arguments: dict[str, Any] = dict(options)
     if "seed" in parameters:
         arguments["seed"] = given.seed

@@ -16,7 +16,7 @@ from harness.extender.subject.answering import HOST, await_answer
 from harness.extender.subject.parse import PORT_MARK, Subject
 from harness.extender.subject.program import program_of
 from harness.extender.subject.reach import cannot_reach
-from harness.extender.subject.there import check_there, found_program
+from harness.extender.subject.there import check_there, found_program, without_containers
 from harness.process import Child, spawn, undisturbed
 
 LOG = "subject.log"
@@ -135,11 +135,7 @@ def started(
         yield Running(subject, subject.target)
         return
     if subject.kind == "image":
-        raise VariantError(
-            f"{subject.text}: this cluster plays its nodes and runs no containers. Run the image yourself, as in "
-            f"cmd:docker run --rm -p {HOST}:{PORT_MARK}:8888 {subject.target}, or name its address (http://…), "
-            "its sources (go:FOLDER) or its program (cmd:COMMAND)"
-        )
+        raise VariantError(without_containers(subject))
     check_there(subject)
     program = program_of(subject.folder / subject.target) if subject.kind == "go" else None
     folder.mkdir(parents=True, exist_ok=True)

@@ -10,8 +10,10 @@ from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
 
 from harness.errors import InputError
+from harness.extender.references import REFERENCES
 from harness.extender.subject import revision
-from harness.extender.subject.parse import Subject
+from harness.extender.subject.answering import HOST
+from harness.extender.subject.parse import PORT_MARK, Subject
 from harness.scenario.words import did_you_mean
 
 _NO_VARIABLES: Mapping[str, str] = {}
@@ -21,7 +23,8 @@ def check_there(subject: Subject) -> None:
     """Refuse a subject that could not even be started.
 
     Raises:
-        InputError: the program, the folder or the Python module that it names is not there.
+        InputError: the program, the folder or the Python module that it names is not there, or a reference does not
+            know one of its options.
     """
     match subject.kind:
         case "cmd":
@@ -30,6 +33,19 @@ def check_there(subject: Subject) -> None:
             check_go(subject.folder / subject.target)
         case "py":
             _check_module(subject)
+        case "ref":
+            from harness.extender.serving.target import check_options  # noqa: PLC0415 - loads the references
+
+            check_options(subject.text, REFERENCES[subject.target].make, subject.options)
+
+
+def without_containers(subject: Subject) -> str:
+    """Say what to bring instead of an image to a cluster that runs none."""
+    return (
+        f"{subject.text}: this cluster plays its nodes and runs no containers. Run the image yourself, as in "
+        f"cmd:docker run --rm -p {HOST}:{PORT_MARK}:8888 {subject.target}, or name its address (http://…), "
+        "its sources (go:FOLDER) or its program (cmd:COMMAND)"
+    )
 
 
 def found_program(text: str, program: str, folder: Path = Path(), env: Mapping[str, str] = _NO_VARIABLES) -> str:

@@ -88,6 +88,15 @@ def test_scores_are_sent_as_they_are() -> None:
     )
 
 
+@pytest.mark.parametrize("returned", [[("a", 1)], None, 5])
+def test_what_is_no_scores_is_told_with_the_authors_function(returned: Any) -> None:
+    status, text = ask(Keeps(returned), "prioritize", both())
+    assert status == 500
+    line = Keeps.prioritize.__code__.co_firstlineno
+    told = f"prioritize returned {type(returned).__name__} (test_author.py:{line} in prioritize)"
+    assert text == f"{told}; a dict of node to score is expected"
+
+
 @pytest.mark.parametrize("score", [0.5, "5", True, None])
 def test_scores_that_the_scheduler_cannot_read_are_an_error(score: Any) -> None:
     status, text = ask(Keeps({"a": score}), "prioritize", both())
@@ -158,13 +167,6 @@ def test_an_accident_is_told_with_the_line_of_the_authors_file() -> None:
     assert status == 500
     assert reply.startswith("JSONDecodeError: ")
     assert reply.endswith(f" (test_author.py:{first['prioritize'] + 1} in prioritize)")
-
-
-def test_a_reply_that_is_none_is_no_place_in_the_authors_file() -> None:
-    class Absent:
-        def prioritize(self, *_: object) -> None: ...
-
-    assert ask(Absent(), "prioritize", BODIES["prioritize"])[1].endswith("has no attribute 'items'")
 
 
 def test_victims_can_be_taken_over_narrowed_or_left_out() -> None:

@@ -17,6 +17,10 @@ from harness.extender.subject.parse import parse
     ("text", "kept"),
     [
         ("cmd:python3 x.py --token HUNTER2 {port}", "cmd:python3 x.py --token MARK {port}"),
+        ("cmd:x --token -HUNTER2 -v", "cmd:x --token MARK -v"),
+        ("cmd:x --token --HUNTER2", "cmd:x --token MARK"),
+        ("cmd:x --use-token --dry-run --token -password HUNTER2", "cmd:x --use-token --dry-run --token MARK MARK"),
+        ("cmd:x --db-pwd HUNTER2 --pwd=HUNTER2", "cmd:x --db-pwd MARK --pwd=MARK"),
         ("cmd:python3 x.py  --password=HUNTER2 '{port}'", "cmd:python3 x.py  --password=MARK '{port}'"),
         ("cmd:x --password='HUNTER2 HUNTER2'", "cmd:x --password=MARK"),
         ('cmd:x --token "HUNTER2 HUNTER2" -v', "cmd:x --token MARK -v"),

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from harness.extender.cassette.redact import RULES, mark, redact, redact_bytes
+from harness.extender.cassette.redact import ARGUMENTS, RULES, mark, redact, redact_bytes
 from harness.extender.requests import extender_args, node, pod
 
 SECRET = "hunter2"
@@ -98,3 +98,12 @@ def test_odd_values(value: Any) -> None:
 def test_broken_json(text: bytes) -> None:
     assert b"hunter2" not in redact_bytes(text)
     assert redact_bytes(b"<html>no secrets") == b"<html>no secrets"
+
+
+def test_a_secret_that_begins_like_an_option_is_taken_out() -> None:
+    container = {"args": ["--token", "-hunter2", "--token", "-v", "--pwd=hunter2"]}
+    changed, rules = redact({"spec": {"containers": [container]}})
+    flag, secret, again, option, pwd = changed["spec"]["containers"][0]["args"]
+    assert (flag, again, option) == ("--token", "--token", "-v")
+    assert "hunter2" not in secret + pwd
+    assert ARGUMENTS in rules
