@@ -171,6 +171,16 @@ class Scheduler(Protocol):
 
 
 @runtime_checkable
+class TellsCommand(Protocol):
+    """**Protocol**: a scheduler of which it is known here how it was started."""
+
+    @property
+    def command(self) -> Sequence[str]:
+        """Return its command line, for the record: without the places where this machine keeps things."""
+        ...
+
+
+@runtime_checkable
 class RunsSchedulers(Protocol):
     """**Protocol**: a cluster that can run schedulers: as processes beside its control plane, or in containers."""
 

@@ -1,7 +1,7 @@
 """Runs schedulers as processes on this machine, beside a cluster that is here or far away."""
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,8 +22,11 @@ Flags = Callable[[Path, int, Identity], list[str]]
 class SchedulerProcess:
     """One scheduler process; `told` is what becomes of its pages before anybody reads them."""
 
-    def __init__(self, child: Child, pages: Pages, config: str, told: Callable[[str], str] = str) -> None:
+    def __init__(
+        self, child: Child, pages: Pages, config: str, command: Sequence[str], told: Callable[[str], str] = str
+    ) -> None:
         self.config = config
+        self.command = tuple(command)
         self._child = child
         self._pages = pages
         self._told = told
@@ -87,9 +90,15 @@ class Beside:
             pages = self._pages(program, port)
             try:
                 self._await_health(name, program, port, pages)
-                yield SchedulerProcess(child, pages, config if shown is None else shown, told)
+                command = self._told(self.supervisor.command(SCHEDULER, arguments, filled))
+                yield SchedulerProcess(child, pages, config if shown is None else shown, command, told)
             finally:
                 self.supervisor.stop(child)
+
+    def _told(self, command: Sequence[str]) -> list[str]:
+        """Return a command line as one that may be read elsewhere: where things are kept here means nothing there."""
+        first, *others = (word.replace(f"{self.folder}/", "") for word in command)
+        return [Path(first).name, *others]
 
     def _pages(self, program: Program | None, port: int) -> Pages:
         if program and program.serves != "https":

@@ -198,6 +198,7 @@ class RunMeta:
     versions: Mapping[str, Any] = field(default_factory=dict)
     machine: Mapping[str, Any] = field(default_factory=dict)
     command: tuple[str, ...] = ()
+    schedulers: tuple[Mapping[str, Any], ...] = ()
     unsettled: tuple[str, ...] = ()
     deaths: tuple[str, ...] = ()
     node_deaths: tuple[str, ...] = ()

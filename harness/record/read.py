@@ -21,7 +21,7 @@ from harness.scenario.model import Scenario
 Built = TypeVar("Built")
 
 _META_FIELDS = frozenset(field.name for field in fields(RunMeta)) - {"extra"}
-_META_TUPLES = ("command", "unsettled", "deaths", "node_deaths", "warnings")
+_META_TUPLES = ("command", "schedulers", "unsettled", "deaths", "node_deaths", "warnings")
 _META_MAPPINGS = ("parameters", "versions", "machine", "cpu_seconds")
 _META_NEEDED = ("id", "scenario", "size", "variant")
 _META_SHAPES: Mapping[str, tuple[type, ...]] = {

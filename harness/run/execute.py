@@ -271,4 +271,5 @@ def _meta(request: RunRequest, cluster: Cluster, installed: Installed, started_a
         "versions": {**cluster.versions, **machine.versions()},
         "machine": {**machine.fingerprint(), "load_at_start": machine.load_now()},
         "command": keep.command(request.command),
+        "schedulers": keep.schedulers(cluster, installed),
     }

@@ -5,11 +5,13 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import orjson
+import yaml
 
 from harness.clock import unix_ns
-from harness.cluster.base import Cluster, KeepsLogs, told
+from harness.cluster.base import Cluster, KeepsLogs, Scheduler, TellsCommand, told
 from harness.errors import ClusterError
 from harness.extender.cassette.command import without_logins, without_secrets, without_secrets_in
 from harness.plugin.trace import read as read_trace
@@ -17,6 +19,7 @@ from harness.record.write import RecordWriter
 from harness.scenario.model import Scenario
 from harness.variant.base import Installed, by_process
 
+_VERBOSITY = re.compile(r"--?v=(\d+)")
 # In YAML, JSON, and JSON within JSON: the name, what separates it from its value, and a value in base64.
 _KEY_DATA = re.compile(r"""(keyData\\*["']?\s*[:=]\s*\\*["']?)[A-Za-z0-9+/=_-]+""")
 
@@ -62,6 +65,30 @@ def _without(typed: Sequence[str], text: str) -> str:
 
 def _in_json(text: str) -> str:
     return orjson.dumps(text).decode()[1:-1]
+
+
+def schedulers(cluster: Cluster, installed: Installed) -> list[dict[str, Any]]:
+    """Return how every scheduler process was started, so that nobody has to believe that they had the same settings."""
+    return [_started(name, one, cluster, installed) for name, one in by_process(installed).items()]
+
+
+def _started(name: str, scheduler: Scheduler, cluster: Cluster, installed: Installed) -> dict[str, Any]:
+    document = yaml.safe_load(scheduler.config)
+    config: dict[str, Any] = document if isinstance(document, dict) else {}
+    limits = config.get("clientConnection") or config.get("settings") or {}
+    election = config.get("leaderElection") or config.get("settings") or {}
+    typed = scheduler.command if isinstance(scheduler, TellsCommand) else ()
+    words = [told(cluster, word) for word in command(typed)]
+    verbosity = [found[1] for word in words if (found := _VERBOSITY.fullmatch(word))]
+    return {
+        "name": name,
+        "command": words or None,
+        "verbosity": int(verbosity[-1]) if verbosity else None,
+        "qps": limits.get("qps"),
+        "burst": limits.get("burst"),
+        "leaderElect": election.get("leaderElect"),
+        "traced": installed.trace is not None,
+    }
 
 
 def trace(writer: RecordWriter, cluster: Cluster, installed: Installed, began_unix_ns: int) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 import yaml
 
 from harness.cluster.base import Cluster, HasScheduler, Program, RunsSchedulers, Scheduler, Workload
-from harness.errors import ClusterError, VariantError
+from harness.errors import ClusterError, SchedulerDied, VariantError
 from harness.process import tail
 
 DEFAULT_SCHEDULER = "default-scheduler"
@@ -75,21 +75,22 @@ def proven(
         try:
             scheduler = stack.enter_context(cluster.scheduler(config, name, program, workload))
         except ClusterError as error:
-            stranger = program is not None and program.guarded
+            # A stranger's that runs and answers nobody has said nothing: those are words of whoever ran before it.
+            silent = program is not None and program.guarded and not isinstance(error, SchedulerDied)
             raise VariantError(
-                f"{_refusal(name, str(error), stranger=stranger)}\nIts configuration:\n{config}\n{error}"
+                f"{_refusal(name, str(error), silent=silent)}\nIts configuration:\n{config}\n{error}"
             ) from error
         if program is None or not program.guarded or _tells_configuration(scheduler):
             prove_live(scheduler, scheduler.config)
         yield scheduler
 
 
-def _refusal(name: str, said: str, *, stranger: bool) -> str:
+def _refusal(name: str, said: str, *, silent: bool) -> str:
     """Return why a scheduler does not start: in its own words, which stand behind all of its flags, if it had some."""
+    if silent:
+        return f"{name} does not start: {said.splitlines()[0]}"
     causes = _FAILED.findall(said)
-    if causes:
-        return f"{name} does not start: {json.loads(causes[-1])}"
-    return f"{name} does not start: {said.splitlines()[0]}" if stranger else f"{name} does not start."
+    return f"{name} does not start: {json.loads(causes[-1])}" if causes else f"{name} does not start."
 
 
 @contextlib.contextmanager

@@ -21,6 +21,8 @@ from harness.variant.program import check_program, command_words, unproven
 NAME = "controller-scheduler"
 FALLBACK = "ref:least-loaded"
 FORMS = "ref:POLICY, cmd:COMMAND, go:FOLDER"
+# What the reference policies are made with, as every kube-scheduler here is configured.
+SETTINGS = {"qps": -1, "burst": 0, "leaderElect": False}
 # What a stranger's controller is told: the same as flags that a person would type.
 ENV = {"KUBECONFIG": "{kubeconfig}", "PORT": "{port}", "SCHEDULER_NAME": NAME}
 
@@ -39,7 +41,9 @@ class ControllerVariant:
         program = controller_program(given, setup.controller_seed)
         text = without_secrets(given)
         # It reads no configuration; this is what the record tells about it.
-        config = yaml.safe_dump({"controller": text, "profiles": [{"schedulerName": NAME}]}, sort_keys=False)
+        known = {"settings": SETTINGS} if given.startswith("ref:") else {}
+        told = {"controller": text, "profiles": [{"schedulerName": NAME}], **known}
+        config = yaml.safe_dump(told, sort_keys=False)
         with contextlib.ExitStack() as stack:
             try:
                 scheduler = stack.enter_context(runner.scheduler(config, self.name, program))

@@ -112,5 +112,9 @@ def test_a_program_of_another_kind_runs_under_the_identity_of_the_manifest(
     assert all(verdict.ok for verdict in judge(record))
     log = (record.path / "logs" / "second-scheduler.log").read_text()
     assert "I am system:serviceaccount:kube-system:my-scheduler" in log
+    stock, mine = record.meta.schedulers
+    assert [stock[key] for key in ("verbosity", "qps", "burst", "leaderElect", "traced")] == [2, -1, 0, False, False]
+    assert stock["command"][1:3] == ["kube-scheduler", "--config=kube-scheduler.yaml"]
+    assert mine["command"][1:4] == [str(STRANGER), "my-scheduler.kubeconfig", "my-scheduler"]
     told = [text for text in record.meta.warnings if "its first binding is proof" in text]
     assert bool(told) == (not port)

@@ -62,7 +62,7 @@ class Supervisor:
         with undisturbed():
             child = spawn(
                 name,
-                self._command(part, arguments, program),
+                self.command(part, arguments, program),
                 log=self._logs / f"{name}.log",
                 env={**lifeline, **(program.env if program else {})},
                 guarded=stranger,
@@ -73,7 +73,8 @@ class Supervisor:
                     self._schedulers.append(child)
         return child
 
-    def _command(self, part: str, arguments: Sequence[str], program: Program | None) -> list[str]:
+    def command(self, part: str, arguments: Sequence[str], program: Program | None = None) -> list[str]:
+        """Return the command line that a part is started with."""
         if program is None:
             if self._program is None:
                 raise ClusterError(f"{part}: no program to start it from")

@@ -14,6 +14,7 @@ from harness.report.words import Words
 CONFIG = "scheduler-config.yaml"
 SCENARIO = "inputs/scenario.yaml"
 VERSIONS = ("kubernetes", "etcd", "kwok", "harness", "python")
+SETTINGS = ("verbosity", "qps", "burst", "leaderElect", "traced")
 COMMANDS_MAX = 20
 FILES_MAX = 12
 RUNS_NAMED_MAX = 5
@@ -71,9 +72,19 @@ def _facts(runs: Sequence[Shown], words: Words) -> Iterator[tuple[str, str]]:
         yield words(f"run.version.{name}"), _values((meta.versions.get(name) for meta in metas), words)
     yield words("run.column.cluster"), _values((meta.cluster for meta in metas), words)
     yield words("run.column.seed"), _values((meta.seed for meta in metas), words)
+    settings = [_settings(one) for meta in metas for one in meta.schedulers if isinstance(one, Mapping)]
+    if settings:
+        yield words("run.environment.schedulers"), _values(iter(settings), words)
     yield words("run.environment.machine"), _values((_machine(meta.machine, words) for meta in metas), words)
     started = [_moment(text) for text in sorted(meta.started_at for meta in metas if meta.started_at)]
     yield words("run.environment.started"), _values(iter([*started[:1], *started[1:][-1:]]), words)
+
+
+def _settings(scheduler: Mapping[str, Any]) -> str:
+    """Return how a scheduler was set up, in its own words; what is not known is left out."""
+    known = {key: scheduler.get(key) for key in SETTINGS if scheduler.get(key) is not None}
+    told = ", ".join(f"{key} {str(value).lower()}" for key, value in known.items())
+    return f"{scheduler.get('name')} ({told or '?'})"
 
 
 def _moment(text: str) -> str:

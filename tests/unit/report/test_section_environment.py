@@ -91,3 +91,15 @@ def test_every_run_is_a_row_with_versions_and_times() -> None:
     (row,) = rows(environment.section(of(run), ENGLISH), "environment")
     assert (row["kubernetes_version"], row["etcd_version"], row["machine"]) == ("1.36.3", None, "abc")
     assert (row["ready_seconds"], row["duration_seconds"], row["load_at_start"]) == (2.5, 10.0, 1.5)
+
+
+def test_the_settings_of_schedulers_are_told_once_as_far_as_they_are_known() -> None:
+    stock = {"name": "default-scheduler", "verbosity": 2, "qps": -1, "burst": 0, "leaderElect": False, "traced": False}
+    mine = {"name": "mine", "command": ["mine"], "verbosity": None, "qps": None, "traced": False}
+    runs = [judged(RecordBuilder(), schedulers=(stock, mine)), judged(RecordBuilder(), schedulers=(stock, "damaged"))]
+    (facts,) = blocks(environment.section(of(*runs), ENGLISH), Facts)
+    assert dict(facts.pairs)["settings of the schedulers"] == (
+        "default-scheduler (verbosity 2, qps -1, burst 0, leaderElect false, traced false); mine (traced false)"
+    )
+    (facts,) = blocks(environment.section(of(judged(RecordBuilder())), ENGLISH), Facts)
+    assert "settings of the schedulers" not in dict(facts.pairs)

@@ -175,7 +175,7 @@ def test_metrics_that_cannot_be_read_are_a_warning(bench: Bench) -> None:
     def gone(path: str) -> str:
         raise NoSuchPage("no answer")
 
-    scheduler: Any = SimpleNamespace(log=Path("x"), page=gone, cpu_seconds=lambda: None)
+    scheduler: Any = SimpleNamespace(log=Path("x"), config="{}", page=gone, cpu_seconds=lambda: None)
     bench.installed = Installed("default", {"default-scheduler": scheduler}, bench.installed.config)
     record = read(bench.run(scenario(PODS, nodes=NODES)))
     assert [warning.split(":")[0] for warning in record.meta.warnings] == ["metrics-before.txt", "metrics-after.txt"]

@@ -135,7 +135,10 @@ def test_what_the_installation_said_is_a_warning_of_every_run(bench: Bench) -> N
     waits = {"op": "createPods", "count": 1, "spec": {"schedulerName": "nobody"}}
     first, *rest = read(bench.run(waits, lonely)).meta.warnings
     assert first == "extender mine: something is odd"
-    assert rest == ["stopped at step 2 (settle): it did not settle"]
+    assert rest == [
+        "pods will ask for nobody, but the schedulers here serve default-scheduler",
+        "stopped at step 2 (settle): it did not settle",
+    ]
 
 
 def test_an_extender_that_dies_is_a_warning_and_the_run_goes_on(bench: Bench) -> None:

@@ -10,11 +10,12 @@ from harness.extender.cassette.command import LEFT_OUT
 from harness.record.call import CASSETTE
 from harness.record.read import read
 from harness.run.execute import RunRequest, execute
-from harness.run.keep import command
+from harness.run.keep import command, schedulers
 from harness.scenario.extenders import ExtenderSpec
-from harness.testing import FakeCluster
+from harness.testing import FakeCluster, FakeScheduler
 from harness.variant.base import Setup
 from harness.variant.controller import ControllerVariant
+from harness.variant.default import DefaultVariant
 from harness.variant.extender import ExtenderVariant
 from tests.unit.extender.servers import keeps_names, serving
 from tests.unit.run.given import scenario
@@ -77,3 +78,27 @@ def test_a_command_line() -> None:
         "--extender",
         f"cmd:x --token {LEFT_OUT}",
     ]
+
+
+UNLIMITED = {"qps": -1, "burst": 0, "leaderElect": False, "traced": False}
+UNKNOWN = {"command": None, "verbosity": None}
+
+
+def test_the_settings_of_every_scheduler_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cluster = FakeCluster(tmp_path)
+    with DefaultVariant().install(cluster) as installed:
+        assert schedulers(cluster, installed) == [{"name": "default-scheduler", **UNKNOWN, **UNLIMITED}]
+        started = ["kube-scheduler", "--v=2", f"--token={SECRET}", "-v=4"]
+        monkeypatch.setattr(FakeScheduler, "command", started, raising=False)
+        (told,) = schedulers(cluster, installed)
+    assert told["command"] == ["kube-scheduler", "--v=2", f"--token={LEFT_OUT}", "-v=4"]
+    assert told["verbosity"] == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "known"), [("ref:random", UNLIMITED), ("cmd:sh x", {**dict.fromkeys(UNLIMITED), "traced": False})]
+)
+def test_of_a_controller_only_what_is_known_is_kept(tmp_path: Path, text: str, known: dict[str, object]) -> None:
+    cluster = FakeCluster(tmp_path)
+    with ControllerVariant().install(cluster, Setup(controller=text)) as installed:
+        assert schedulers(cluster, installed) == [{"name": "controller-scheduler", **UNKNOWN, **known}]

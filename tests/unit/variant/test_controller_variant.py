@@ -136,7 +136,11 @@ def test_pods_ask_for_the_controller_and_the_record_tells_which_it_was(tmp_path:
     cluster = Watched(tmp_path)
     with ControllerVariant().install(cluster, Setup(controller="ref:random", controller_seed=5)) as installed:
         assert (installed.variant, installed.asks_for, list(installed.schedulers)) == ("controller", NAME, [NAME])
-        assert yaml.safe_load(installed.config) == {"controller": "ref:random", "profiles": [{"schedulerName": NAME}]}
+        assert yaml.safe_load(installed.config) == {
+            "controller": "ref:random",
+            "profiles": [{"schedulerName": NAME}],
+            "settings": {"qps": -1, "burst": 0, "leaderElect": False},
+        }
         assert installed.notes == ()
     assert cluster.programs == [controller_program("ref:random", 5)]
 
