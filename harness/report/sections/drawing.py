@@ -33,7 +33,7 @@ def by_variant(group: Group, words: Words) -> Any:
 def told_apart(names: Sequence[str], title: str, field: str = "variant:N", *, dashed: bool = True) -> dict[str, Any]:
     """Return the encodings that tell lines apart: by colour, and those that share one by dashes or by strength."""
     legend = altair.Legend(title=title, orient="top", labelLimit=300) if len(names) > 1 else None
-    encodings = {"color": altair.Color(field, scale=charts.scale(names), legend=legend)}
+    encodings: dict[str, Any] = {"color": altair.Color(field, scale=charts.scale(names), legend=legend)}
     places = charts.places(names)
     if any(places.values()):
         looks: Sequence[Any] = charts.DASHES if dashed else charts.STRENGTHS
