@@ -40,7 +40,7 @@ sample: $(READY) ## make the report in reports/sample/ again: 20 pause replicas 
 	rm -rf reports/sample/pictures reports/sample/tables
 	$(BIN)/harness report latest:$(words $(VARIANTS)) --lang en --format html,md --out reports/sample
 
-bench: $(READY) ## measure start-up beside kwokctl, the tap, the load generator and the regression gate; saves reports/bench/
+bench: $(READY) ## measure start-up beside kwokctl, the tap, the load generator, the regression gate and a large report; saves reports/bench/
 	$(BIN)/python -m bench
 
 # uv where it is installed, plain venv and pip otherwise; the same locked packages either way.

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from bench import embedded, kwokctl, load, regress, tap, trap
+from bench import embedded, kwokctl, load, regress, report, tap, trap
 from harness.cluster.base import ClusterSpec
 from harness.cluster.embedded.build import binaries_for
 from harness.cluster.embedded.seed import seed_for
@@ -25,8 +25,9 @@ BOUNDS = {
     **tap.BOUNDS,
     **load.BOUNDS,
     **regress.BOUNDS,
+    **report.BOUNDS,
 }
-PARTS = ("start", "tap", "load", "regress")
+PARTS = ("start", "tap", "load", "regress", "report")
 # Only when asked for: it draws a picture of the documents again.
 ASKED = ("trap",)
 
@@ -68,6 +69,9 @@ def _measure(part: str, rounds: int) -> tuple[dict[str, Any], str]:
     if part == "regress":
         measured = regress.measure(rounds)
         return measured, regress.describe(measured)
+    if part == "report":
+        measured = report.measure()
+        return measured, report.describe(measured)
     if part == "trap":
         measured = trap.measure()
         return measured, trap.describe(measured)

@@ -5,8 +5,6 @@ from dataclasses import dataclass
 
 _PENDING = re.compile(r'^scheduler_pending_pods\{queue="(\w+)"\} (\S+)$', re.MULTILINE)
 
-QUEUES = ("active", "backoff", "unschedulable", "gated")
-
 
 @dataclass(frozen=True)
 class QueueDepth:
@@ -27,4 +25,10 @@ class QueueDepth:
 def queue_depth(page: str) -> QueueDepth:
     """Return the depths that a metrics page tells; a queue it does not mention is empty."""
     depths = {queue: int(float(value)) for queue, value in _PENDING.findall(page)}
-    return QueueDepth(*(depths.get(name, 0) for name in QUEUES), told=bool(depths))
+    return QueueDepth(
+        depths.get("active", 0),
+        depths.get("backoff", 0),
+        depths.get("unschedulable", 0),
+        depths.get("gated", 0),
+        told=bool(depths),
+    )

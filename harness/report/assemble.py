@@ -84,13 +84,14 @@ def verdict_on(sources: Sources, words: Words) -> tuple[Outcome, str]:
 
 def title(sources: Sources, words: Words, key: str = "formats.title.runs") -> str:
     """Return what a report is about; `key` is that of the text around the names."""
-    subjects = (", ".join(dict.fromkeys(result.subject for result in one.results)) for one in sources.loads)
+    listed = words("run.list")
+    subjects = (listed.join(dict.fromkeys(result.subject for result in one.results)) for one in sources.loads)
     names = [
         *dict.fromkeys(f"{run.record.meta.scenario}[{run.record.meta.size}]" for run in sources.runs),
         *(words("formats.title.load", subjects=named) for named in subjects),
         *(words("formats.title.regress", candidate=one.candidate, base=one.base) for one in sources.regressions),
     ]
-    shown, rest = ", ".join(names[:NAMES_SHOWN_MAX]), len(names) - NAMES_SHOWN_MAX
+    shown, rest = listed.join(names[:NAMES_SHOWN_MAX]), len(names) - NAMES_SHOWN_MAX
     told = words("formats.title.more", names=shown, count=rest) if rest > 0 else shown
     return words(key, names=told) if names else words("formats.title.empty")
 

@@ -20,6 +20,8 @@ STRENGTHS = (1.0, 0.55, 0.35, 0.2)
 _SHADES = (0xDA, 0x55)
 _MIDDLE = 0x76
 _SIDE = re.compile(r" #\d+$")
+# What is no variant, such as the verbs of an extender, has none of their colours. All eyes tell these apart as well.
+SUBJECTS = ("#aa4499", "#447700", "#d98880", "#5e4fb8", "#6b5b4b", "#b89dd8", "#66ccbb", "#c0a000")
 GOOD, BAD, NEUTRAL = "#009e73", "#d55e00", "#7f7f7f"
 WIDTH, HEIGHT = 640, 260
 
@@ -59,6 +61,12 @@ def places(names: Sequence[str]) -> dict[str, int]:
         found[name] = seen[colour]
         seen[colour] += 1
     return found
+
+
+def subject_scale(names: Sequence[str]) -> Any:
+    """Return a scale of Altair for what is no variant: extenders, kinds of calls, metrics."""
+    distinct = list(dict.fromkeys(names))
+    return altair.Scale(domain=distinct, range=[SUBJECTS[place % len(SUBJECTS)] for place in range(len(distinct))])
 
 
 def spec(chart: Any) -> Mapping[str, Any]:

@@ -10,6 +10,9 @@ from typing import Any, Literal
 Cell = str | int | float | bool | None
 """What a table holds: raw values. Only a format turns them into text."""
 
+RUN_KEYS = ("scenario", "variant", "repeat")
+"""Keys of the columns that tell runs apart. Files always have them; people need none that is the same everywhere."""
+
 
 @dataclass(frozen=True)
 class Column:
@@ -47,9 +50,17 @@ class Table:
     marks: Mapping[int, str] = field(default_factory=dict)
     filters: tuple[str, ...] = ()
 
-    def for_people(self) -> "Table":
-        """Return it without the columns that are for files only."""
-        kept = [place for place, column in enumerate(self.columns) if not column.in_files_only]
+    @property
+    def is_by_run(self) -> bool:
+        """Whether every row is about one run, and says which."""
+        return {column.key for column in self.columns} >= set(RUN_KEYS)
+
+    def for_people(self, constant: frozenset[str] = frozenset()) -> "Table":
+        """Return it without the columns that are for files only, and without those that tell no run from another."""
+        dropped = constant if self.is_by_run else frozenset()
+        kept = [
+            place for place, column in enumerate(self.columns) if not column.in_files_only and column.key not in dropped
+        ]
         if len(kept) == len(self.columns):
             return self
         rows = tuple(tuple(row[place] for place in kept) for row in self.rows)
@@ -185,9 +196,21 @@ class Document:
         return [block for section in self.sections for block in section.all_blocks() if isinstance(block, Table)]
 
     def for_people(self) -> "Document":
-        """Return it as a person reads it."""
-        sections = (replace(section, blocks=_for_people(section.blocks)) for section in self.sections)
+        """Return it as a person reads it: what is the same in all rows of all tables pushes no figure out of sight."""
+        constant = frozenset(key for key in RUN_KEYS if len(self._values(key)) == 1)
+        sections = (replace(section, blocks=_for_people(section.blocks, constant)) for section in self.sections)
         return replace(self, sections=tuple(sections))
+
+    def _values(self, key: str) -> set[Cell]:
+        """Return what all tables have in the columns of a key."""
+        columns = (
+            (table, place)
+            for table in self.tables()
+            if table.is_by_run
+            for place, column in enumerate(table.columns)
+            if column.key == key
+        )
+        return {row[place] for table, place in columns for row in table.rows}
 
     def pictures(self) -> list[Picture]:
         """Return all pictures, in their order."""
@@ -201,13 +224,13 @@ def _unfolded(blocks: tuple[Block, ...]) -> Iterator[Block]:
             yield from _unfolded(block.blocks)
 
 
-def _for_people(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+def _for_people(blocks: tuple[Block, ...], constant: frozenset[str]) -> tuple[Block, ...]:
     made: list[Block] = []
     for block in blocks:
         if isinstance(block, Table):
-            made.append(block.for_people())
+            made.append(block.for_people(constant))
         elif isinstance(block, Fold):
-            made.append(replace(block, blocks=_for_people(block.blocks)))
+            made.append(replace(block, blocks=_for_people(block.blocks, constant)))
         else:
             made.append(block)
     return tuple(made)

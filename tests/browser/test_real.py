@@ -20,6 +20,12 @@ SAMPLE = Path(__file__).parents[2] / "reports" / "sample" / "record"
 NAMED_MARKS = """return [...document.querySelectorAll(".drawn svg *")]
   .filter((part) => part.getAttributeNames().some((name) => name === "role" || name.startsWith("aria-")))
   .map((part) => part.outerHTML.slice(0, 200))"""
+# Where the first and the last figure of a table end, and what of it is seen without scrolling.
+FIGURES = """return [...document.querySelectorAll(".table")].map((table) => {
+  const box = table.querySelector(".scroll"), row = [...table.querySelectorAll("tbody tr:first-child td.number")];
+  const ends = row.map((cell) => cell.getBoundingClientRect().right - box.getBoundingClientRect().left);
+  return [table.id, [ends[0], ends[ends.length - 1], box.clientWidth + 1]];
+}).filter(([, [first]]) => first)"""
 BYTES_MAX = 3_000_000
 COMPARISON = "#table-comparison .scroll"
 # Between the margins that pages are printed with.
@@ -73,6 +79,18 @@ def test_ordinary_reports_are_for_everybody(browser: Page, ordinary: Path, width
     page.see_everything()
     assert faults(page) == []
     assert page.run(NAMED_MARKS) == []
+
+
+@pytest.mark.parametrize("width", [400, 1600])
+def test_figures_of_ordinary_tables_come_into_view(browser: Page, ordinary: Path, width: int) -> None:
+    page = browser.open(ordinary, width=width)
+    page.see_everything()
+    shown = dict(page.run(FIGURES))
+    assert {"table-runs", "table-pods", "table-metrics", "table-metrics-durations"} <= set(shown)
+    assert {name for name, (first, _, seen) in shown.items() if first > seen} <= {"table-pods"}
+    if width == 1600:
+        hidden = {name for name, (_, last, seen) in shown.items() if last > seen}
+        assert not hidden & {"table-runs", "table-pods", "table-metrics", "table-metrics-durations"}
 
 
 def test_five_variants(browser: Page, five: Path) -> None:

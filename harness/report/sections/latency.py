@@ -12,7 +12,7 @@ from harness.report.sections.drawing import MS, data, rounded, sized
 from harness.report.sections.grouping import Group
 from harness.report.words import Words
 
-SERIES_MAX = len(charts.COLOURS)
+SERIES_MAX = len(charts.SUBJECTS)
 CALLS_MIN = 5
 _POINTS_PER_TENFOLD = 25
 _TENFOLDS_MAX = 6
@@ -74,7 +74,7 @@ def _picture(group: Group, series: dict[str, list[float]], words: Words) -> Pict
             color=altair.Color(
                 "series:N",
                 title=None,
-                scale=charts.scale(list(series)),
+                scale=charts.subject_scale(list(series)),
                 legend=altair.Legend(orient="top", columns=2, labelLimit=300),
             ),
             tooltip=[

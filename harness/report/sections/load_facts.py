@@ -105,9 +105,9 @@ def _facts(record: LoadRecord, words: Words) -> list[tuple[str, str]]:
     inputs = _mapping(record.meta.get("inputs"))
     opened = [result for result in results if result.rate is not None]
     return [
-        ("subjects", ", ".join(dict.fromkeys(result.subject for result in results))),
+        ("subjects", words("run.list").join(dict.fromkeys(result.subject for result in results))),
         ("model", _model(inputs, results, words)),
-        ("bodies", ", ".join(_bodies(record))),
+        ("bodies", words("run.list").join(_bodies(record, words))),
         ("seed", str(inputs.get("seed", ""))),
         ("measured", _spans([result.seconds for result in results], "s")),
         ("warmup", _warmup(results, words)),
@@ -134,9 +134,10 @@ def _model(inputs: dict[str, Any], results: Sequence[LoadResult], words: Words) 
     return words("load.join").join(closed_text(count, words) for count in counts)
 
 
-def _bodies(record: LoadRecord) -> list[str]:
+def _bodies(record: LoadRecord, words: Words) -> list[str]:
     measurements = [one for one in record.meta.get("measurements") or () if isinstance(one, dict)]
-    return list(dict.fromkeys(f"{one['corpus']} ({one.get('digest', '-')})" for one in measurements if "corpus" in one))
+    told = ((words.phrase(str(one["corpus"])), one.get("digest", "-")) for one in measurements if "corpus" in one)
+    return list(dict.fromkeys(f"{corpus} ({digest})" for corpus, digest in told))
 
 
 def _machine(machine: dict[str, Any], words: Words) -> str:

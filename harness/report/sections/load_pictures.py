@@ -17,7 +17,7 @@ from harness.report.sections.load_names import grouped, labels, number
 from harness.report.sections.load_samples import NAMED_PERCENTILES, Bin, Course, Curve
 from harness.report.words import Words
 
-LINES_MAX = len(charts.COLOURS)
+LINES_MAX = len(charts.SUBJECTS)
 COURSES_MAX = 6
 LINES_TOLD_MAX = 4
 COURSE_HEIGHT = 110
@@ -59,7 +59,7 @@ def percentile_picture(name: str, curves: Sequence[Curve], words: Words) -> Pict
             scale=altair.Scale(type="log", domain=[1, last], nice=False),
             axis=altair.Axis(values=_ticks(last), labelExpr=PERCENT_LABEL),
         ),
-        color=altair.Color("series:N", scale=charts.scale(names), title=None, legend=_legend(names)),
+        color=altair.Color("series:N", scale=charts.subject_scale(names), title=None, legend=_legend(names)),
     )
     dash = altair.StrokeDash(
         "kind:N",
@@ -135,7 +135,7 @@ def _course_picture(name: str, courses: Sequence[Course], words: Words) -> Pictu
     rows = [row for label, course in zip(names, courses, strict=True) for row in _course_rows(label, course)]
     values = [float(row[key]) for row in rows for key in ("p50", "max") if row[key] is not None]
     stats = {key: words(f"load.stat.{key}") for key in ("p50", "p99", "max")}
-    colour = altair.Color("series:N", scale=charts.scale(names), legend=None)
+    colour = altair.Color("series:N", scale=charts.subject_scale(names), legend=None)
     base = altair.Chart(data(rows)).encode(
         x=altair.X(
             "second:Q",

@@ -71,7 +71,7 @@ def _nodes_picture(name: str, lines: Sequence[list[LoadResult]], words: Words) -
             color=altair.Color(
                 "line:N",
                 title=None,
-                scale=charts.scale(names),
+                scale=charts.subject_scale(names),
                 legend=altair.Legend(columns=2, labelLimit=300, symbolType="stroke", symbolSize=400),
             ),
             strokeDash=altair.StrokeDash(
@@ -181,7 +181,7 @@ def _knee_picture(name: str, group: Sequence[tuple[LoadRecord, Knee, list[dict[s
     colour = altair.Color(
         "line:N",
         title=None,
-        scale=charts.scale(names),
+        scale=charts.subject_scale(names),
         legend=altair.Legend(columns=2, labelLimit=300, symbolType="stroke", symbolSize=400)
         if len(names) > 1
         else None,

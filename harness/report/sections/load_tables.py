@@ -10,6 +10,7 @@ from harness.report.words import Words
 
 Pair = tuple[LoadRecord, LoadResult]
 MS_DIGITS, RATE_DIGITS = 3, 1
+NAMED = {"wire": ("names", "objects"), "model": ("open", "closed")}
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,11 @@ class Field:
     key: str
     digits: int | None
     get: Callable[[LoadRecord, Any], Cell]
+
+    def cell(self, record: LoadRecord, one: Any, words: Words) -> Cell:
+        """Return the cell; what has a name in the reader's language has that."""
+        value = self.get(record, one)
+        return words(f"load.cell.{value}") if self.key in NAMED and value in NAMED[self.key] else value
 
     def column(self, words: Words) -> Column:
         """Return the column in the reader's language."""
@@ -93,7 +99,7 @@ def limited_table(pairs: Sequence[Pair], words: Words) -> Table:
 def detail_table(pairs: Sequence[Pair], words: Words) -> Table:
     """Return everything else that a record has of its results."""
     fields = (*DETAIL, RECORD)
-    rows = tuple(tuple(field.get(record, one) for field in fields) for record, one in pairs)
+    rows = tuple(tuple(field.cell(record, one, words) for field in fields) for record, one in pairs)
     columns = tuple(field.column(words) for field in fields)
     return Table("load-details", words("load.table.details"), columns, rows, note=words("load.note.details"))
 
@@ -113,7 +119,7 @@ def step_table(knees: Sequence[tuple[LoadRecord, Knee]], words: Words) -> Table:
     steps = [(record, knee, step) for record, knee in knees for step in knee.steps]
     rows = tuple(
         (
-            *(field.get(record, knee) for field in WHAT),
+            *(field.cell(record, knee, words) for field in WHAT),
             *(_cell(step.get(name)) for name, _, _ in STEP_KEYS),
             record.path.name,
         )
@@ -155,7 +161,7 @@ def _table(
 ) -> Table:
     """Return a table without the columns that no row fills; what all rows share stands last, as a narrow page ends."""
     every = (*fields, RECORD)
-    rows = [[field.get(record, one) for field in every] for record, one in things]
+    rows = [[field.cell(record, one, words) for field in every] for record, one in things]
     filled = [place for place in range(len(every)) if any(row[place] is not None for row in rows)]
     shared = [
         place for place in filled if every[place] in WHAT and len(rows) > 1 and len({row[place] for row in rows}) == 1

@@ -39,7 +39,7 @@ def _side(side: Side, words: Words) -> str:
 def _apart(apart: Apart, base: Side, words: Words) -> str:
     if apart.distance is None:
         return ""
-    floor = shown(apart.floor and apart.floor.most, 3, words)
+    floor = shown(apart.floor.most if apart.floor else None, 3, words)
     outcome = words(f"compare.outcome.{apart.outcome}")
     told = {"distance": shown(apart.distance, 3, words), "base": base.name, "floor": floor, "outcome": outcome}
     return words("compare.short_apart", **told)

@@ -57,7 +57,7 @@ def _picture(  # noqa: PLR0913 - what is drawn, and what it is called
     return Picture(
         f"{name}{group.suffix}",
         words(f"run.placement.picture-{kind}", scenario=group.scenario),
-        f"{about} {words('run.join').join(told)}{words('run.stop')}",
+        words("formats.sentence.join").join([about, words("run.join").join(told) + words("run.stop")]),
         charts.spec(chart),
     )
 

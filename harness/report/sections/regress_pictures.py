@@ -175,7 +175,7 @@ def _course(
             scale=altair.Scale(zero=False),
             axis=altair.Axis(format=".2f", tickCount=4),
         ),
-        color=altair.Color("metric:N", title=None, scale=charts.scale(metrics)),
+        color=altair.Color("metric:N", title=None, scale=charts.subject_scale(metrics)),
         tooltip=_block_tips(words),
     )
     limit = altair.Chart(data([{"at": rounded(1 + tolerance_of(regression))}])).mark_rule(

@@ -215,3 +215,17 @@ def test_strange_names_are_kept_apart(tmp_path: Path) -> None:
     assert len(names) == 4
     assert all(len(name) < 100 for name in names)
     assert set(column(tables(made)["load-results"], "subject")) == {first, second}
+
+
+def test_cells_and_bodies_are_told_in_chinese(tmp_path: Path) -> None:
+    record = Loads(tmp_path).add(asked(even(900), uneven(900))).record()
+    results = tables(shown(record, words=ZH))["load-results"]
+    assert (column(results, "wire"), column(results, "model")) == (["节点名"], ["开环"])
+    results = tables(shown(record))["load-results"]
+    assert (column(results, "wire"), column(results, "model")) == (["names"], ["open"])
+    for told in (
+        "64 made-up pods, 100 nodes",
+        "64 made-up pods, 100 nodes of 2.5 KiB",
+        "64 made-up pods, 3 nodes of kind",
+    ):
+        assert "虚构的 Pod" in ZH.phrase(told)
