@@ -16,8 +16,9 @@ from harness.extender.subject.program import program_of
 from harness.kube import names
 from harness.load.campaign import Options
 from harness.load.generate import MASTER_PORT
-from harness.load.measure import CPU_SHARE_MAX, LAG_MS_MAX, LAG_SHARE_MAX
+from harness.load.measure import LAG_MS_MAX, LAG_SHARE_MAX
 from harness.load.pods import PROGRAM, carry_out_in_pods
+from harness.load.saturation import CPU_SHARE_MAX
 from harness.load.schedule import Plan
 from harness.record.load import LoadRecord, LoadResult
 from harness.run.session import Session

@@ -81,7 +81,9 @@ def test_a_cycle_filters_before_it_prioritizes_and_binds_beside(tmp_path: Path) 
 def test_failed_requests_are_counted_by_kind(tmp_path: Path) -> None:
     (status,) = loaded(trouble("--status-every", "20"), tmp_path, rates=(200.0,)).results
     assert status.error_kinds == {"status": status.errors}
-    assert 5 <= status.errors <= 10
+    # Every twentieth, whatever a stalled machine did not send.
+    assert abs(status.errors - status.requests / 20) <= 3
+    assert status.errors
     assert status.statuses["500"] == status.errors
     (error,) = loaded(trouble("--error-every", "20"), tmp_path, rates=(200.0,)).results
     assert error.error_kinds == {"reply-error": error.errors}

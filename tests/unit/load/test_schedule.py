@@ -54,7 +54,7 @@ def test_a_warm_up_comes_before_the_plan_at_its_first_rate() -> None:
 def _counts(plan: Plan) -> list[int]:
     """Return how many requests the warm-up and each segment have."""
     bounds = [0.0, *(begin for begin, _, _ in plan.segments()), plan.warmup_seconds + plan.seconds]
-    return np.histogram(plan.offsets() + 1e-9, bounds)[0].tolist()
+    return [int(count) for count in np.histogram(plan.offsets() + 1e-9, bounds)[0]]
 
 
 @pytest.mark.parametrize(
