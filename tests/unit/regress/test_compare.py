@@ -1,6 +1,7 @@
 """Live comparisons, as short as they can be: what they find is so large that no noise hides it."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,10 @@ from harness.record.regress import read
 from tests.unit.regress.conftest import WorkFactor
 
 QUICK = Options(verbs=("filter",), nodes=(3,), budget_seconds=0.6)
+# For what takes long on purpose: a comparison is cut off at four times its budget, and then has too few blocks.
+PATIENT = replace(QUICK, budget_seconds=3.0)
+# However slow the machine is, a start asks more often: 10 times to warm up, and seven blocks of five.
+SOON = "-die-after 30"
 SMALL = "-rounds 100"
 
 
@@ -50,7 +55,7 @@ def test_equals_are_no_regression(work_factor: WorkFactor) -> None:
 
 
 def test_a_pause_is_seen_by_the_wall_clock_alone(work_factor: WorkFactor) -> None:
-    compared = compare(work_factor(SMALL), work_factor(f"{SMALL} -sleep 10ms"), QUICK)
+    compared = compare(work_factor(SMALL), work_factor(f"{SMALL} -sleep 10ms"), PATIENT)
     found = verdicts(compared)
     assert compared.result.verdict == "REGRESSION"
     assert found["wall p50"] == "REGRESSION"
@@ -69,14 +74,14 @@ def test_a_candidate_that_remembers_its_answers_passes(work_factor: WorkFactor) 
 
 
 def test_a_candidate_that_dies_fails_and_says_how(work_factor: WorkFactor) -> None:
-    result = compare(work_factor(SMALL), work_factor(f"{SMALL} -die-after 30"), QUICK).result
+    result = compare(work_factor(SMALL), work_factor(f"{SMALL} {SOON}"), QUICK).result
     assert not result.ok
     assert "I was told to die" in result.failures[0]
 
 
 def test_a_base_that_dies_leaves_nothing_to_compare_with(work_factor: WorkFactor) -> None:
     with pytest.raises(VariantError, match=r"the base ended by itself(.|\n)*I was told to die"):
-        compare(work_factor(f"{SMALL} -die-after 30"), work_factor(SMALL), QUICK)
+        compare(work_factor(f"{SMALL} {SOON}"), work_factor(SMALL), QUICK)
 
 
 @pytest.mark.parametrize("option", ["-failing 0.3", "-reporting 0.3"])

@@ -54,12 +54,12 @@ def answering(*answers: bytes, hold: bool = True) -> Iterator[str]:
     thread.join(5)
 
 
-def ask(url: str, times: int = 1, seconds: float = 2.0) -> tuple[list[Outcome], int]:
+def ask(url: str, times: int = 1, seconds: float = 20.0) -> tuple[list[Outcome], int]:
     with LeanClient(url, seconds) as client:
         return [client.send(prepare(url, b"{}")) for _ in range(times)], client.connections
 
 
-def endings(url: str, times: int = 1, seconds: float = 2.0) -> list[int]:
+def endings(url: str, times: int = 1, seconds: float = 20.0) -> list[int]:
     return [outcome.ending for outcome in ask(url, times, seconds)[0]]
 
 
