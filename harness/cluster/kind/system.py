@@ -1,25 +1,65 @@
 """What the harness changes in a new kind cluster: who may read schedulers' pages, and where the system's pods run."""
 
+from harness.clock import WaitTimeoutError, wait_until
+from harness.cluster.kind.config import CONTROL_PLANE
+from harness.cluster.kind.inventory import is_own_namespace
 from harness.cluster.kind.pods import NAMESPACE
-from harness.errors import ApiError
+from harness.errors import ApiError, ClusterError
 from harness.kube import CONFLICT, Kube, Object
 
 READER, SCHEDULER = "harness-reader", "harness-scheduler"
 TOKEN_SECONDS = 24 * 3600
+ROLLOUT_SECONDS = 180.0
 DAEMON_SETS = f"/apis/apps/v1/namespaces/{NAMESPACE}/daemonsets"
 CONTROL_PLANE_LABEL = "node-role.kubernetes.io/control-plane"
 _GROUP = "rbac.authorization.k8s.io"
 
 
 def keep_to_control_plane(kube: Kube) -> None:
-    """Keep the system's DaemonSets off the workers.
+    """Keep what the system runs off the workers.
 
-    Their pods would pass through the scheduler under test, and its extender, whenever a worker becomes a node. What
-    they have set up in a worker's network stays.
+    Pods of its DaemonSets would pass through the scheduler under test, and its extender, whenever a worker becomes a
+    node. What they have set up in a worker's network stays.
     """
     change = {"spec": {"template": {"spec": {"nodeSelector": {CONTROL_PLANE_LABEL: ""}}}}}
     for item in kube.items(DAEMON_SETS):
         kube.patch(f"{DAEMON_SETS}/{item['metadata']['name']}", change)
+    _bring_back_strays(kube)
+
+
+def _bring_back_strays(kube: Kube) -> None:
+    """Put pods of the system's Deployments that are not on the control plane there, without any scheduler.
+
+    That takes a rollout, so it is done only where kube-scheduler had workers to choose from when it placed them. They
+    would be made anew when their worker is parked, and pass through the scheduler under test.
+    """
+    strays = [
+        pod
+        for pod in kube.items("/api/v1/pods")
+        if is_own_namespace(pod)
+        and any(owner["kind"] == "ReplicaSet" for owner in pod["metadata"].get("ownerReferences") or ())
+        and pod["spec"].get("nodeName") != CONTROL_PLANE
+    ]
+    for namespace in sorted({pod["metadata"]["namespace"] for pod in strays}):
+        folder = f"/apis/apps/v1/namespaces/{namespace}/deployments"
+        for item in kube.items(folder):
+            path = f"{folder}/{item['metadata']['name']}"
+            kube.patch(path, {"spec": {"template": {"spec": {"nodeName": CONTROL_PLANE}}}})
+            _await_rollout(kube, path)
+
+
+def _await_rollout(kube: Kube, path: str) -> None:
+    def is_done() -> bool:
+        item = kube.request("GET", path)
+        status = item.get("status", {})
+        if status.get("observedGeneration", 0) < item["metadata"].get("generation", 0):
+            return False
+        return bool(status.get("replicas", 0) == status.get("updatedReplicas", 0) == item["spec"].get("replicas", 1))
+
+    try:
+        wait_until(is_done, what=f"pods of {path} on the control plane", timeout_seconds=ROLLOUT_SECONDS)
+    except WaitTimeoutError as error:
+        raise ClusterError(str(error)) from error
 
 
 def admit_readers(kube: Kube) -> str:
