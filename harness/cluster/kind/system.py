@@ -52,9 +52,9 @@ def _await_rollout(kube: Kube, path: str) -> None:
     def is_done() -> bool:
         item = kube.request("GET", path)
         status = item.get("status", {})
-        seen = status.get("observedGeneration", 0) >= item["metadata"].get("generation", 0)
-        wanted = item["spec"].get("replicas", 1)
-        return bool(seen and status.get("replicas", 0) == status.get("updatedReplicas", 0) == wanted)
+        if status.get("observedGeneration", 0) < item["metadata"].get("generation", 0):
+            return False
+        return bool(status.get("replicas", 0) == status.get("updatedReplicas", 0) == item["spec"].get("replicas", 1))
 
     try:
         wait_until(is_done, what=f"pods of {path} on the control plane", timeout_seconds=ROLLOUT_SECONDS)
