@@ -86,20 +86,12 @@ def compare(
         refuse(unlike([run.record for side in sides for run in side.runs]), HINT)
     comparison = held_against(sides)
     came = Gate(wanted, gate(comparison, wanted, words), strict=undecided == FAIL)
-    if as_json:
-        _print(comparison, came)
-    else:
-        _show(comparison, came, words)
+    _show(comparison, came, None if as_json else words)
     if out is not None:
         document = _document(comparison, [path for group in groups for path in group], words)
         written = _publish(came.put_into(document, words), out, forms, words)
         print("\n".join(map(str, written)), file=sys.stderr if as_json else sys.stdout)
     return 1 if came.failed else 0
-
-
-def _print(comparison: "Comparison", came: "Gate") -> None:
-    findings = [one.to_json() for one in came.found]
-    print(json.dumps({"ok": not came.failed, **comparison.to_json(), "findings": findings}, indent=2, default=str))
 
 
 def _refuse_alone(formats: str | None, out: Path | None, undecided: str | None, fail_on: str | None) -> None:
@@ -110,7 +102,12 @@ def _refuse_alone(formats: str | None, out: Path | None, undecided: str | None, 
         raise InputError("--undecided: says what becomes of a condition of --fail-on; give --fail-on WHAT too")
 
 
-def _show(comparison: "Comparison", came: "Gate", words: "Words") -> None:
+def _show(comparison: "Comparison", came: "Gate", words: "Words | None") -> None:
+    """Print what differs, and what came of the conditions: in words, or without them as JSON."""
+    if words is None:
+        findings = [one.to_json() for one in came.found]
+        print(json.dumps({"ok": not came.failed, **comparison.to_json(), "findings": findings}, indent=2, default=str))
+        return
     from harness.report.section_text import section_text, wrapped  # noqa: PLC0415 - see above
     from harness.report.sections.differences import section_of  # noqa: PLC0415 - see above
 

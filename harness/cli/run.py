@@ -70,29 +70,28 @@ def run(
     if own.brought.extenders and not scenarios:
         chosen = for_own_extender(chosen)
     runs = plan(chosen, variants or own.variants(), range(seed, seed + repeat), choice.provider)
-    runs = [replace(planned, scenario=_broken(planned.scenario, own.faults)) for planned in runs]
-    _check(own, runs, choice.provider)
+    runs = _checked(own, runs, choice.provider)
     choice = choice.for_nodes(max(planned.scenario.node_count for planned in runs))
     make_provider(choice.provider).prepare(choice.spec)
-    done: list[RunSummary] = []
-    failures: list[Failure] = []
+    results: list[RunSummary | Failure] = []
     with Session(choice.provider, choice.spec, out or runs_folder(), sys.argv, own.brought) as session:
         for result in carry_out(runs, session):
-            if isinstance(result, Failure):
-                failures.append(result)
-            else:
-                done.append(result)
+            results.append(result)
             if not as_json:
                 _show(result, verbose=verbose)
+    failures = [result for result in results if isinstance(result, Failure)]
+    done = [result for result in results if not isinstance(result, Failure)]
     _close(done, failures, len(runs), as_json=as_json)
     close(_records(done, failures), report_to, as_json=as_json)
     return _exit_code(done, failures)
 
 
-def _check(own: Own, runs: Sequence[Planned], provider: str) -> None:
-    """Refuse what was brought in vain, or cannot be used, before anything is built or started."""
+def _checked(own: Own, runs: Sequence[Planned], provider: str) -> list[Planned]:
+    """Return the runs with their faults; refuse what was brought in vain, or cannot be used, before anything starts."""
+    runs = [replace(planned, scenario=_broken(planned.scenario, own.faults)) for planned in runs]
     own.check({planned.variant for planned in runs})
     own.check_ahead(((planned.variant, planned.scenario) for planned in runs), provider)
+    return runs
 
 
 def _broken(scenario: Scenario, faults: Sequence[Fault]) -> Scenario:

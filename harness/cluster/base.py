@@ -116,9 +116,8 @@ class Program:
 
     `{config}`, `{port}` and `{kubeconfig}` in `command` and `env` are replaced. With `takes_flags` it gets the command
     line of kube-scheduler behind its own. A `guarded` one is a stranger's: it knows no lifeline and is ended all the
-    same. `serves` says how its pages are read: by https as those of kube-scheduler, by http, or "nothing" at all; a
-    stranger on this machine may do with any certificate, or with plain http. `kubeconfig` is who it is to the API
-    server; the cluster's own scheduler unless told.
+    same. `serves` says how its pages are read: by https, where a stranger may have any certificate or do without, by
+    http, or "nothing" at all. `kubeconfig` is who it is to the API server; the cluster's own scheduler unless told.
     """
 
     command: tuple[str, ...]

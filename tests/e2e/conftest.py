@@ -12,7 +12,10 @@ import pytest
 
 from harness import process
 from harness.clock import wait_until
+from harness.cluster.base import ClusterSpec
+from harness.cluster.embedded.cluster import EmbeddedCluster
 from harness.cluster.folder import folders
+from harness.cluster.registry import provider
 from harness.process import Child
 from tests.processes import PATIENCE_SECONDS, is_gone, parts_of
 
@@ -28,6 +31,14 @@ expect: [{kind: staysPending, pods: [waits], seconds: 600}]
 """
 
 Start = Callable[..., Child]
+
+
+@pytest.fixture(scope="module")
+def shared() -> Iterator[EmbeddedCluster]:
+    """A cluster for the tests of one file; who uses it resets it."""
+    with provider("embedded").cluster(ClusterSpec()) as cluster:
+        assert isinstance(cluster, EmbeddedCluster)
+        yield cluster
 
 
 @pytest.fixture

@@ -14,9 +14,7 @@ from typing import Any
 import pytest
 
 from harness.clock import wait_until
-from harness.cluster.base import ClusterSpec
 from harness.cluster.embedded.cluster import EmbeddedCluster
-from harness.cluster.registry import provider
 from harness.kube import Kube, Object
 from harness.observe.metrics import QueueDepth, queue_depth
 from harness.process import Child, spawn
@@ -53,13 +51,6 @@ class Started:
 
     def depth(self) -> QueueDepth:
         return queue_depth(self.page("/metrics"))
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[EmbeddedCluster]:
-    with provider("embedded").cluster(ClusterSpec()) as cluster:
-        assert isinstance(cluster, EmbeddedCluster)
-        yield cluster
 
 
 @pytest.fixture

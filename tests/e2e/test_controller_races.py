@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 
 from harness.clock import wait_until
-from harness.cluster.base import ClusterSpec
 from harness.cluster.embedded.cluster import EmbeddedCluster
-from harness.cluster.registry import provider
 from harness.controller.policies import LeastLoaded
 from harness.controller.scheduler import Controller
 from harness.kube import Kube
@@ -32,13 +30,6 @@ class Between(Kube):
             happens, self.happens = self.happens, None
             happens()
         return super().request(method, path, **more)
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[EmbeddedCluster]:
-    with provider("embedded").cluster(ClusterSpec()) as cluster:
-        assert isinstance(cluster, EmbeddedCluster)
-        yield cluster
 
 
 @pytest.fixture

@@ -1,69 +1,14 @@
-import contextlib
 import json
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from harness import progress
 from harness.cluster.base import ClusterSpec, KindSpec
 from harness.cluster.folder import ClusterFolder, folders
-from harness.cluster.kind.cluster import ClusterOnKind
 from harness.cluster.kind.provider import KindProvider
 from harness.errors import CommandError, InputError, MissingToolError
-from harness.kube import Kube
-from tests.unit.cluster.kind.given import CAPACITY, Engine, KindKube, spec
-
-SYSTEM = ("kindnet", "kube-proxy")
-
-
-class World:
-    """An engine, and the API server of whatever cluster was made with it."""
-
-    def __init__(self, engine: Engine, monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
-        self.engine = engine
-        self.here = folder / "here"
-        self.here.mkdir()
-        self.kubes: list[KindKube] = []
-        monkeypatch.chdir(self.here)
-        monkeypatch.setattr(Kube, "connect", self.connect)
-
-    def connect(self, kubeconfig: Path, context: str | None = None) -> KindKube:
-        assert "of-the-administrator" in kubeconfig.read_text()
-        if not self.kubes:
-            self.kubes.append(KindKube(*self.engine.containers()[:-1]))
-            for name in SYSTEM:
-                metadata = {"name": name, "namespace": "kube-system"}
-                self.kubes[0].create({"apiVersion": "apps/v1", "kind": "DaemonSet", "metadata": metadata})
-        return self.kubes[0]
-
-    @property
-    def kube(self) -> KindKube:
-        return self.kubes[0]
-
-    def commands(self) -> list[str]:
-        return [" ".join(call[:2]) for call in self.engine.programs.calls("kind")]
-
-    def workers(self) -> int:
-        """Return how many workers the last cluster was created with."""
-        return sum(node["role"] == "worker" for node in self.engine.config()["nodes"])
-
-
-@pytest.fixture
-def world(engine: Engine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> World:
-    return World(engine, monkeypatch, tmp_path)
-
-
-def facts() -> dict[str, Any]:
-    (folder,) = folders()
-    return folder.facts()
-
-
-@contextlib.contextmanager
-def up(name: str | None = None, nodes: int = 0, **kind: Any) -> Iterator[ClusterOnKind]:
-    with KindProvider().cluster(ClusterSpec(name=name, nodes=nodes, kind=KindSpec(**kind))) as cluster:
-        yield cluster
+from tests.unit.cluster.kind.given import spec
+from tests.unit.cluster.kind.world import SYSTEM, World, facts, up
 
 
 def test_a_new_cluster_has_parked_workers_and_says_what_it_is_made_of(world: World) -> None:
@@ -195,73 +140,6 @@ def test_before_anything_is_made_it_is_written_down_what_to_delete(world: World,
     with pytest.raises(CommandError), up("mine", keep=keep):
         pytest.fail("there is a cluster")
     assert {"provider": "kind", "kind": "mine"}.items() <= json.loads(told.read_text()).items()
-
-
-def test_a_cluster_to_be_kept_whose_run_was_killed_is_replaced_by_the_next_run(world: World) -> None:
-    with up("mine", nodes=1, keep=True):
-        known = facts()
-    world.kubes.clear()
-    # As a kill leaves it, while it is made or amid a run.
-    with ClusterFolder.create("mine") as folder:
-        folder.announce(**known)
-        folder.leave()
-    world.engine.add_left("mine")
-    with up("mine", nodes=1, keep=True) as cluster:
-        assert cluster.add_nodes([spec("node-1")]) == []
-    assert [call for call in world.engine.programs.said("docker") if call.startswith("rm ")]
-    assert world.commands().count("create cluster") == 2
-
-
-def test_a_cluster_that_cannot_be_given_back_is_not_kept(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    notes: list[str] = []
-    monkeypatch.setattr(progress, "note", notes.append)
-
-    def fails(_: ClusterOnKind) -> None:
-        raise CommandError(["docker", "exec", "mine-worker"], 1, "container is not running")
-
-    monkeypatch.setattr(ClusterOnKind, "give_back", fails)
-    with up("mine", nodes=1, keep=True):
-        pass
-    assert world.engine.containers() == []
-    assert "kind cluster mine is deleted and not kept" in notes[-1]
-
-
-def test_a_kept_cluster_is_given_back_as_kind_made_it_and_taken_again(world: World) -> None:
-    with up("mine", nodes=2, keep=True) as cluster:
-        cluster.add_nodes([spec("node-1")])
-        assert cluster.kubeconfig == world.here / ".pytest-kind" / "mine" / "kubeconfig"
-    assert world.kube.names("nodes") == {"control-plane", "mine-worker", "mine-worker2"}
-    assert folders() == []
-    for name in ("mine-worker", "mine-worker2"):
-        world.kube.patch(f"/api/v1/nodes/{name}", {"status": {"capacity": CAPACITY}})
-    with up("mine", nodes=2, keep=True) as cluster:
-        assert world.kube.names("nodes") == {"control-plane"}
-        assert cluster.add_nodes([spec("node-1"), spec("node-2")]) == []
-    assert world.commands().count("create cluster") == 1
-    assert "delete cluster" not in world.commands()
-
-
-@pytest.mark.parametrize("keep", [True, False])
-def test_a_kept_cluster_is_taken_from_anywhere_with_the_folder_that_its_nodes_have(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keep: bool
-) -> None:
-    with up("mine", nodes=1, keep=True):
-        pass
-    world.kube.patch("/api/v1/nodes/mine-worker", {"status": {"capacity": CAPACITY}})
-    (tmp_path / "elsewhere").mkdir()
-    monkeypatch.chdir(tmp_path / "elsewhere")
-    with up("mine", nodes=1, keep=keep) as cluster:
-        cluster.add_nodes([spec("node-1")])
-        shared = world.here / ".pytest-kind" / "mine" / "shared"
-        assert (shared / "mine-worker" / "flags.env").read_text().count("--hostname-override=node-1") == 1
-    assert bool(world.engine.containers()) is keep
-
-
-def test_a_new_cluster_for_every_run_is_not_kept(world: World) -> None:
-    given = ClusterSpec(name="mine", fresh=True, kind=KindSpec(keep=True))
-    with pytest.raises(InputError, match=r"--fresh .* --keep-cluster"), KindProvider().cluster(given):
-        pytest.fail("there is a cluster")
-    assert world.commands() == []
 
 
 @pytest.mark.parametrize("asked_for", ["1.34", "1.34.4", "v1.34", "1"])
