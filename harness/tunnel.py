@@ -1,6 +1,7 @@
 """Reads pages of a server inside a pod, through the API server: it listens on its own loopback, and nowhere else."""
 
 import contextlib
+import functools
 import http.client
 import socket
 import ssl
@@ -9,13 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.clock import WaitTimeoutError, wait_until
 from harness.errors import ApiError, ClusterError, NoSuchPage
 from harness.kube import Kube
 
 OK, NOT_FOUND = 200, 404
 TIMEOUT_SECONDS = 10.0
-CLOSE_SECONDS = 2.0
+CLOSE_SECONDS = 10.0
 
 
 @dataclass(frozen=True)
@@ -105,10 +105,9 @@ class TunnelPages:
 
     def _end_forward(self) -> None:
         self._forward.close()
-        with contextlib.suppress(WaitTimeoutError):
-            # A thread of the client's passes bytes on until it sees that we are gone.
-            wait_until(lambda: not self._forward.connected, what="the end of a tunnel", timeout_seconds=CLOSE_SECONDS)
-        # When the pod went first, that thread is gone and has left its connection open.
+        # A thread of the client's passes bytes on until it sees that we are gone.
+        self._forward.ended.wait(CLOSE_SECONDS)
+        # When the pod went first, that thread has left its connection open.
         self._forward.websocket.shutdown()
 
     def _where(self, path: str) -> str:
@@ -134,6 +133,7 @@ def _forwarded(kube: Kube, namespace: str, pod: str, port: int) -> Any:
     from kubernetes.stream import portforward
     from websocket import WebSocketException  # noqa: PLC0415 - comes with kubernetes
 
+    _end_quietly()
     # A client of its own: the call changes the client that it is made with.
     api = CoreV1Api(ApiClient(kube.configuration))
     path = f"/api/v1/namespaces/{namespace}/pods/{pod}/portforward"
@@ -141,3 +141,34 @@ def _forwarded(kube: Kube, namespace: str, pod: str, port: int) -> Any:
         return portforward(api.connect_get_namespaced_pod_portforward, pod, namespace, ports=str(port))
     except (ApiException, WebSocketException) as error:
         raise ApiError("GET", path, getattr(error, "status", 0) or 0, str(error)) from error
+
+
+@functools.cache
+def _end_quietly() -> None:
+    """Let the client's forwardings end with their connection, and tell when they have.
+
+    Their thread raises into nowhere when either end is gone before everything was passed on; that is for whoever waits
+    for an answer to notice.
+    """
+    from kubernetes.stream import ws_client
+    from websocket import WebSocketException  # noqa: PLC0415 - comes with kubernetes
+
+    client: Any = ws_client
+
+    class Quiet(client.PortForward):  # type: ignore[misc]
+        """A forwarding whose thread ends without an outcry."""
+
+        def __init__(self, websocket: Any, ports: Any) -> None:
+            self.ended = threading.Event()
+            super().__init__(websocket, ports)
+
+        def _proxy(self) -> None:
+            try:
+                with contextlib.suppress(OSError, ValueError, WebSocketException):
+                    super()._proxy()
+            finally:
+                for port in self.local_ports.values():
+                    port.python.close()
+                self.ended.set()
+
+    client.PortForward = Quiet

@@ -37,6 +37,7 @@ class Forward:
     def __init__(self, port: int) -> None:
         self._raw = socket.create_connection(("127.0.0.1", port))
         self.connected = True
+        self.ended = threading.Event()
         self.websocket = self
 
     def socket(self, port: int) -> Any:
@@ -45,6 +46,7 @@ class Forward:
     def close(self) -> None:
         self._raw.close()
         self.connected = False
+        self.ended.set()
 
     def shutdown(self) -> None:
         """Stand for the end of the connection to the API server."""

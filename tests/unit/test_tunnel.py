@@ -1,3 +1,5 @@
+import errno
+import socket
 import ssl
 import threading
 from collections.abc import Callable, Iterator
@@ -11,6 +13,7 @@ from harness.errors import ApiError, ClusterError, NoSuchPage
 from harness.kube import Kube
 from harness.testing import FakeKube
 from harness.tunnel import Server, TunnelPages
+from tests.processes import PATIENCE_SECONDS
 from tests.unit.pages import Forward, Served, server_context, serving
 
 PAGES = {"/healthz": (200, "ok"), "/metrics": (200, "a 1\n"), "/broken": (500, "it is broken\n")}
@@ -218,3 +221,32 @@ def test_an_api_server_that_forwards_nothing_is_told_as_such() -> None:
             tunnel._forwarded(kube, "n", "p", 1)  # type: ignore[arg-type]
     assert caught.value.path == "/api/v1/namespaces/n/pods/p/portforward"
     assert [path.partition("?")[0] for path, _ in server.asked] == ["/api/v1/namespaces/n/pods/p/portforward"]
+
+
+class Gone:
+    """The connection to an API server that has just left."""
+
+    connected = True
+
+    def __init__(self) -> None:
+        self.sock, other = socket.socketpair()
+        other.close()
+
+    def fileno(self) -> int:
+        return self.sock.fileno()
+
+    def recv_data_frame(self, _: bool) -> Any:
+        raise OSError(errno.EBADF, "Bad file descriptor")
+
+
+def test_a_forwarding_ends_quietly_with_its_connection() -> None:
+    """An error in the client's thread would reach nobody but the standard error of the process."""
+    from kubernetes.stream import ws_client
+
+    tunnel._end_quietly()
+    gone = Gone()
+    client: Any = ws_client
+    forward = client.PortForward(gone, [10259])
+    assert forward.ended.wait(PATIENCE_SECONDS)
+    forward.close()
+    gone.sock.close()
