@@ -116,6 +116,7 @@ class Answers:
 
     restartable = False
     url = "http://h:1/s"
+    subject = parse(url)
 
     def __init__(self, *_: Any) -> None: ...
 

@@ -9,6 +9,7 @@ from harness.errors import ClusterError, NoSuchPage
 
 OK = 200
 BAD_REQUEST = 400
+UNAUTHORIZED, FORBIDDEN = 401, 403
 NOT_FOUND = 404
 TIMEOUT_SECONDS = 10.0
 
@@ -17,6 +18,8 @@ class Pages:
     """The pages of one server on loopback: health, metrics, configuration."""
 
     scheme = "http"
+    none = frozenset({NOT_FOUND})
+    """The answers of a server that has no such page for us."""
 
     def __init__(self, port: int) -> None:
         self._port = port
@@ -30,7 +33,7 @@ class Pages:
         """
         status, text = self._ask(path)
         if status != OK:
-            kind = NoSuchPage if status == NOT_FOUND else ClusterError
+            kind = NoSuchPage if status in self.none else ClusterError
             raise kind(f"{self._url(path)}: {status} {text.strip()[-300:]}")
         return text
 
@@ -110,6 +113,8 @@ class StrangersPages(Pages):
     """
 
     scheme = "http(s)"
+    # Whose clients it knows is its own affair: what it shows to others only, it will not show us tomorrow.
+    none = Pages.none | {UNAUTHORIZED, FORBIDDEN}
 
     def __init__(self, port: int, identity: Identity) -> None:
         super().__init__(port)

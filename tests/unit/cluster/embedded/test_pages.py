@@ -150,6 +150,15 @@ def test_a_stranger_that_calls_plain_requests_bad_ones_is_asked_behind_tls(tmp_p
             pages.get("/metrics")
 
 
+@pytest.mark.parametrize("status", [401, 403])
+def test_what_a_stranger_shows_to_others_only_is_no_page(tmp_path: Path, status: int) -> None:
+    with served_at({"/readyz": OK, "/metrics": (status, "not for you")}) as served:
+        pages = StrangersPages(served.port, Authority(tmp_path / "ours").client("reader"))
+        assert pages.is_ready()
+        with pytest.raises(NoSuchPage, match=f"/metrics: {status} not for you"):
+            pages.get("/metrics")
+
+
 def test_a_stranger_that_is_not_there_yet_is_not_ready(tmp_path: Path) -> None:
     with served_at({"/readyz": OK}) as served:
         pages = StrangersPages(served.port, Authority(tmp_path / "ours").client("reader"))
