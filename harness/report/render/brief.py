@@ -7,7 +7,7 @@ import html
 from collections.abc import Iterable
 from dataclasses import replace
 
-from harness.report.document import Block, Code, Document, Facts, Fold, Picture, Section
+from harness.report.document import Block, Code, Document, Facts, Fold, Picture, Section, Text
 from harness.report.render.markdown import Writer, escaped, verdict_line
 from harness.report.render.names import names_of
 from harness.report.words import Words
@@ -47,10 +47,11 @@ def render(document: Document, words: Words, page_file: str = "") -> dict[str, b
     closing = ["</details>", "", f"{link}<sub>{_sources(document, words)}</sub>"]
     page.lines += ["<details>", f"<summary>{words('formats.brief.rest')}</summary>", ""]
     folded = replace(writer, rows_max=_FOLDED_ROWS_MAX)
-    made = [replace(section, blocks=_making(section)) for section in document.sections]
+    making = [(section, _making(section)) for section in document.sections]
+    made = [replace(section, blocks=tuple(_flat(one, words) for one in blocks)) for section, blocks in making]
     rest = [section for section in document.sections if not section.brief]
     rest += [replace(section, blocks=_folded(section)) for section in document.sections if section.brief]
-    told = {id(block) for section in made for block in section.blocks}
+    told = {id(block) for _, blocks in making for block in blocks}
     rest = [replace(one, blocks=tuple(block for block in one.blocks if id(block) not in told)) for one in rest]
     for section in (*made, *rest):
         page.add(section, folded, LINES_MAX - len(closing) - 2)
@@ -95,6 +96,13 @@ def _making(section: Section) -> tuple[Block, ...]:
         if end is not None and any(isinstance(block, Facts) for block in blocks[:end]):
             return blocks[: end + 1]
     return ()
+
+
+def _flat(block: Block, words: Words) -> Block:
+    """Return facts as a paragraph: a row each would leave no room for the command below them."""
+    if not isinstance(block, Facts):
+        return block
+    return Text(words("run.join").join(words("run.said", where=name, text=value) for name, value in block.pairs))
 
 
 def _is_command(block: Block) -> bool:
