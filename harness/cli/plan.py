@@ -101,7 +101,7 @@ def _own_variants(scenario: Scenario) -> tuple[str, ...]:
     compared = any(isinstance(expectation, SameAs) for expectation in scenario.expect)
     if scenario.is_for("default") and not (compared and scenario.variants):
         return ("default",)
-    return scenario.variants or ("extender",)
+    return scenario.declared
 
 
 def check_variants(variants: Sequence[str]) -> None:
@@ -119,12 +119,12 @@ def check_variants(variants: Sequence[str]) -> None:
 def _check(chosen: Sequence[Scenario], variants: Sequence[str], made: Sequence[Planned]) -> None:
     check_variants(variants)
     if not made:
-        names = ", ".join(scenario.name for scenario in chosen)
+        names = ", ".join(f"{scenario.name} is for {' and '.join(scenario.declared)}" for scenario in chosen)
         raise InputError(f"--variant {', '.join(variants)}: none of the chosen scenarios is declared for it ({names})")
     for scenario in chosen:
         left_out = [name for name in variants if not scenario.is_for(name)]
         if left_out:
-            note(f"{scenario.name} is not declared for {', '.join(left_out)}: left out")
+            note(f"{scenario.name} is for {' and '.join(scenario.declared)}, left out with {', '.join(left_out)}")
 
 
 def scenario_roots() -> list[Path]:

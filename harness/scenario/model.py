@@ -130,9 +130,14 @@ class Scenario(Body):
         return len(self.declared_nodes)
 
     def is_for(self, variant: str) -> bool:
-        """Tell whether it makes sense with a variant; one that brings extenders is for that variant unless told."""
-        declared = self.variants or (("extender",) if self.extenders else None)
-        return declared is None or variant in declared
+        """Tell whether it makes sense with a variant."""
+        return not self.declared or variant in self.declared
+
+    @property
+    def declared(self) -> tuple[str, ...]:
+        """The variants that it is for, none if for all; unless told, those that use what it brings."""
+        brought = {"extender": self.extenders, "framework-plugin": self.plugins, "controller": self.controller}
+        return self.variants or tuple(variant for variant, given in brought.items() if given)
 
     @property
     def for_any_extender(self) -> bool:

@@ -222,6 +222,14 @@ def test_what_is_not_declared_for_the_cluster_is_left_out_and_told(
     assert "cluster fake: none of the chosen scenarios is declared for it" in ended.err
 
 
+def test_a_variant_that_a_scenario_is_not_for_is_told_with_those_that_it_is_for(run: Harness, here: Path) -> None:
+    only = here / "only.yaml"
+    only.write_text(write_scenario(here, "other").read_text() + "controller: ref:random\n")
+    ended = run(only, "--variant", "default")
+    assert ended.code == 2
+    assert "none of the chosen scenarios is declared for it (other is for controller)" in ended.err
+
+
 def test_a_report_of_what_was_just_run_is_written_on_demand(run: Harness, here: Path) -> None:
     ended = run(write_scenario(here), "--repeat", "2", "--report", "made")
     assert ended.code == 0
