@@ -39,6 +39,8 @@ class Seen:
     subject_cpu_seconds: float | None = None
     segments: list[tuple[float, float, float | None]] = field(default_factory=list)
     """CPU seconds, seconds and the extender's CPU seconds of each segment; the three before are of all of them."""
+    saturated: int | None = None
+    """The segment after which nothing was sent any more, because it was too much for the extender."""
     start_ns: int = 0
 
 
@@ -50,7 +52,8 @@ class Part:
         target: who is asked.
         requests: what is sent, each with the number of its verb.
         seconds: how long requests are started.
-        marks: when the CPU's share begins to be counted, and when it is counted anew.
+        marks: when each segment begins; the CPU's share is counted from the first on, and anew at each.
+        until_saturation: nothing is sent after a segment that was too much for the extender.
         offsets: when they are sent; None for a closed load.
         share: the number of this worker's first request, and how many workers take turns.
         schedulers: the numbers of this worker's schedulers of a closed load, and how many there are in all.
@@ -64,6 +67,7 @@ class Part:
     requests: Sequence[tuple[int, bytes]]
     seconds: float
     marks: Sequence[float] = (0.0,)
+    until_saturation: bool = False
     offsets: Sequence[float] | None = None
     share: tuple[int, int] = (0, 1)
     schedulers: tuple[Sequence[int], int] = ((), 1)
@@ -82,6 +86,7 @@ class Engine:
         self.taken = Taken()
         self.seen = Seen()
         self._finished = finished
+        self.on_saturation: Callable[[int], None] = lambda _: None
         self._address = _resolved(part.target)
         self._timeout_ns = int(part.target.timeout_seconds * SECOND_NS)
         # In the order of sending, so that the first is the first to be late.
@@ -108,6 +113,9 @@ class Engine:
 
     def came(self, connection: Connection, outcome: int) -> None:
         """React to the end of a request."""
+
+    def segment_over(self, number: int, cpu_share: float) -> None:
+        """React to the end of a segment that has another one after it; `cpu_share` is what this process used of it."""
 
     def is_done(self) -> bool:
         """Tell whether no further request will be started."""
@@ -182,6 +190,9 @@ class Engine:
         marks, done = self.part.marks, len(self._cpu)
         while done < len(marks) and now >= self.start_ns + marks[done] * SECOND_NS:
             self._cpu.append((now, time.process_time(), _cpu_of(self.part.pids)))
+            if done:
+                used, seconds, _ = _between(*self._cpu[-2:])
+                self.segment_over(done - 1, used / seconds)
             done += 1
         limit = now - self._timeout_ns
         while self._busy and (first := next(iter(self._busy))).sent < limit:

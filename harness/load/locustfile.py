@@ -33,6 +33,7 @@ DESCRIPTORS_WANTED = 65_536
 DESCRIPTORS_KEPT = 128
 CONNECTIONS_MIN, CONNECTIONS_MAX = 16, 8192
 SAMPLES_MESSAGE = "harness-samples"
+SATURATION_MESSAGE = "harness-saturation"
 
 HOW = "write one with `harness load http://HOST:PORT --order FOLDER`, or open a load with `harness load … --web`"
 
@@ -87,6 +88,8 @@ class Schedulers(User):
         part = _part(index, target, is_floor=is_floor)
         kind = Closed if ORDER.plan is None else Open
         self._engine = engine = kind(gevent.get_hub().loop, part, over.set)
+        if isinstance(engine, Open) and isinstance(runner := self.environment.runner, WorkerRunner) and not is_floor:
+            _share_saturation(runner, engine)
         self._counted = 0
         engine.start()
         over.wait()
@@ -132,6 +135,7 @@ def _part(index: int, target: Target, *, is_floor: bool) -> Part:
     seconds = ORDER.floor_seconds if is_floor else ORDER.seconds
     offsets = None
     marks = [0.0 if is_floor else ORDER.warmup_seconds]
+    until_saturation = False
     if ORDER.plan is not None:
         moments = ORDER.plan.offsets()
         if is_floor:
@@ -139,6 +143,7 @@ def _part(index: int, target: Target, *, is_floor: bool) -> Part:
             moments -= moments[0]
         else:
             marks += [end for _, end, _ in ORDER.plan.segments()[:-1]]
+            until_saturation = len(marks) > 1
         moments = moments[index :: ORDER.workers]
         # Millions of them: an array needs a tenth of what a list would.
         offsets = array("d", moments[moments < seconds].tobytes())
@@ -147,6 +152,7 @@ def _part(index: int, target: Target, *, is_floor: bool) -> Part:
         requests=[(VERBS.index(request.verb), request.data) for request in ORDER.requests],
         seconds=seconds,
         marks=marks,
+        until_saturation=until_saturation,
         offsets=offsets,
         share=(index, ORDER.workers),
         schedulers=(range(index, ORDER.schedulers, ORDER.workers), max(1, ORDER.schedulers)),
@@ -156,6 +162,21 @@ def _part(index: int, target: Target, *, is_floor: bool) -> Part:
         overflow=samples.OVERFLOW if room >= CONNECTIONS_MAX else samples.NO_DESCRIPTORS,
         pids=() if is_floor or index else ORDER.pids,
     )
+
+
+def _share_saturation(runner: Any, engine: Open) -> None:
+    """Let the first worker that sees an extender saturated end the load of all of them."""
+
+    def tell(number: int) -> None:
+        # From the loop's own callbacks nobody may wait for a socket.
+        gevent.spawn(runner.send_message, SATURATION_MESSAGE, number)
+
+    def cease(msg: Any, **_: Any) -> None:
+        engine.cease(msg.data)
+
+    engine.on_saturation = tell
+    runner.custom_messages.pop(SATURATION_MESSAGE, None)
+    runner.register_message(SATURATION_MESSAGE, cease)
 
 
 def _tell_locust(stats: Any, taken: Taken, first: int, last: int) -> None:
@@ -227,7 +248,11 @@ def receive(environment: Any, runner: Any, **_: Any) -> None:
             came.clear()
             gevent.spawn(runner.quit if _is_headless(environment) else runner.stop)
 
+    def pass_on(msg: Any, **_: Any) -> None:
+        runner.send_message(SATURATION_MESSAGE, msg.data)
+
     runner.register_message(SAMPLES_MESSAGE, take)
+    runner.register_message(SATURATION_MESSAGE, pass_on)
 
 
 _init: Any = events.init

@@ -21,11 +21,16 @@ ENDED_EARLY = ("died", "gone", "interrupted")
 MILLISECONDS = 1000.0
 EFFORT = ("cpu_seconds", "window_seconds", "subject_cpu_seconds")
 OURS = "generator-limited: "
+Segment = tuple[float, float, float | None]
+"""Begin, end and rate of a part that is judged by itself; a closed load has no rate."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """What was asked for; `plan` are the arrivals of an open load, which `workers` shared."""
+    """What was asked for; `plan` are the arrivals of an open load, which `workers` shared.
+
+    `turns` are the verbs of its requests in their order, which begins anew when it is at its end.
+    """
 
     subject: str
     nodes: int
@@ -39,6 +44,7 @@ class Case:
     verbs: tuple[str, ...] = ("filter",)
     plan: Plan | None = None
     workers: int = 1
+    turns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,12 +59,13 @@ class Run:
     notes: tuple[str, ...] = ()
 
 
-def results(case: Case, run: Run, segments: Sequence[tuple[float, float, float | None]]) -> list[LoadResult]:
+def results(case: Case, run: Run, segments: Sequence[Segment]) -> list[LoadResult]:
     """Return a result per segment of the schedule and verb; each is made of what was due in it, and of nothing else."""
     steps: list[tuple[float, list[LoadResult]]] = []
     intended = run.main["intended"] + EPSILON_SECONDS
     left = _left(case, run)
-    for number, (begin, planned_end, rate) in enumerate(segments):
+    made = _made(run, segments)
+    for number, (begin, planned_end, rate) in enumerate(made):
         end = planned_end
         first = max(begin, case.warmup_seconds)
         if case.model == "closed" and len(run.main):
@@ -69,30 +76,42 @@ def results(case: Case, run: Run, segments: Sequence[tuple[float, float, float |
         window = run.main.where(((intended >= first) | _stuck(case, run.main, first)) & (intended <= end))
         # Only the first segment has anything to warm up, and answers for what the warm-up lacks.
         before = run.main.where((intended < first) & (number == 0))
-        unsent = int(((left >= (first if number else 0.0)) & (left < planned_end)).sum())
+        missing = left.where((left["due"] >= (first if number else 0.0)) & (left["due"] < planned_end))
         planned = case.plan.mean_rate(first, end) if case.plan and rate is not None else rate
         # Also those of which nothing came: a generator that failed has results that say so.
         verbs = [VERBS.index(verb) for verb in case.verbs]
         share = None if planned is None else planned / len(verbs)
-        span = _Span(number if len(segments) > 1 else None, first, end, share, rate or 0.0, len(window), unsent)
+        span = _Span(number if len(segments) > 1 else None, first, end, share, rate or 0.0, len(window))
         found = []
         for verb in verbs:
-            cut = int((before["verb"] == verb).sum())
-            found.append(_result(case, run, VERBS[verb], window.where(window["verb"] == verb), replace(span, cut=cut)))
+            own = replace(span, cut=_count(before, verb), unsent=_count(missing, verb))
+            found.append(_result(case, run, VERBS[verb], window.where(window["verb"] == verb), own))
         steps.append((span.offered, found))
-    return saturated(steps) if len(steps) > 1 else steps[0][1]
+    return saturated(steps, len(segments) - len(made)) if len(segments) > 1 else steps[0][1]
 
 
-def _left(case: Case, run: Run) -> Any:
-    """Return when the requests that were never sent were due: of each worker, the last of its share."""
+def _made(run: Run, segments: Sequence[Segment]) -> Sequence[Segment]:
+    """Return the segments up to the one that ended the load; what some worker sent after it belongs to none."""
+    saturated_at = [number for worker in run.workers if (number := worker.get("saturated")) is not None]
+    return segments[: min(saturated_at) + 1] if saturated_at else segments
+
+
+def _left(case: Case, run: Run) -> Samples:
+    """Return the requests that were never sent, when due and of which verb: of each worker, the last of its share."""
     import numpy as np  # noqa: PLC0415 - only those who measure need it
 
     counts = [(worker["index"], worker["unsent"]) for worker in run.workers if worker["unsent"]]
-    if case.plan is None or not counts:
-        return np.zeros(0)
-    due = case.plan.offsets()
-    shares = [due[index :: case.workers] for index, _ in counts]
-    return np.concatenate([share[len(share) - count :] for share, (_, count) in zip(shares, counts, strict=True)])
+    due = case.plan.offsets() if case.plan is not None and counts else np.zeros(0)
+    turns = np.array([VERBS.index(verb) for verb in case.turns or case.verbs])
+    numbers = np.arange(len(due))
+    left = np.zeros(len(due), dtype=bool)
+    for index, count in counts:
+        left[numbers[index :: case.workers][-count:]] = True
+    return Samples({"due": due[left], "verb": turns[numbers[left] % len(turns)]})
+
+
+def _count(chosen: Samples, verb: int) -> int:
+    return int((chosen["verb"] == verb).sum())
 
 
 def _stuck(case: Case, main: Samples, first: float) -> Any:
@@ -110,7 +129,7 @@ class _Span:
     rate: float | None
     offered: float
     total: int
-    unsent: int
+    unsent: int = 0
     cut: int = 0
 
     @property

@@ -9,6 +9,8 @@ from harness.load import samples
 from harness.load.connection import Connection
 from harness.load.engine import DEAD, PATIENCE_SECONDS, SECOND_NS, Engine
 from harness.load.order import Request
+from harness.load.samples import Samples
+from harness.load.saturation import is_too_much
 from harness.load.timer import Alarm
 
 # So many arrivals are sent before the loop may look at answers again.
@@ -27,6 +29,7 @@ class Open(Engine):
         """Wait for the first arrival."""
         self._arrivals = self.part.offsets or ()
         self._next = 0
+        self._taken_at = [0]
         # What a generator that cannot keep up has not sent by then, it does not send at all.
         self._last_ns = self.end_ns + LATE_SECONDS * SECOND_NS
         # Being woken takes about a tenth of a millisecond: we are awake a little before, for a twentieth of the time.
@@ -43,6 +46,32 @@ class Open(Engine):
         """Count what was not sent."""
         self._alarm.close()
         self.seen.unsent = len(self._arrivals) - self._next
+
+    def segment_over(self, number: int, cpu_share: float) -> None:
+        """Send nothing more if the segment was too much for the extender, and tell whoever shares the load."""
+        if not self.part.until_saturation or self.seen.saturated is not None:
+            return
+        # What was not answered yet when a segment ended is, as a rule, when the next one ends.
+        for place in range(max(number - 1, 0), number + 1):
+            if self._is_too_much(place, cpu_share):
+                self.cease(place)
+                self.on_saturation(place)
+                return
+        self._taken_at.append(len(self.taken))
+
+    def cease(self, number: int) -> None:
+        """Send nothing after a segment; what was sent by now is awaited."""
+        if self.seen.saturated is None:
+            self.seen.saturated = number
+            self._arrivals = self._arrivals[: self._next]
+
+    def _is_too_much(self, number: int, cpu_share: float) -> bool:
+        """Judge a segment by what was due before the first request that is still open: all of that is answered."""
+        first, end = self.part.marks[number : number + 2]
+        if self._busy:
+            end = min(end, (next(iter(self._busy)).intended - self.start_ns) / SECOND_NS)
+        seen = samples.merged([Samples(self.taken.columns(self.start_ns, self._taken_at[number]))])
+        return is_too_much(seen.where((seen["intended"] >= first) & (seen["intended"] < end)), first, end, cpu_share)
 
     def _dispatch(self) -> None:
         arrivals, start = self._arrivals, self.start_ns

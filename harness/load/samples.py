@@ -82,7 +82,7 @@ class Samples:
     columns: "Mapping[str, numpy.ndarray[Any, Any]]"
 
     def __len__(self) -> int:
-        return len(self.columns["intended"])
+        return len(next(iter(self.columns.values())))
 
     def __getitem__(self, name: str) -> Any:
         return self.columns[name]

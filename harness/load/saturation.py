@@ -56,12 +56,29 @@ def _grows(intended: Any, latency: Any, first: float, end: float) -> bool:
     return is_steady and high - low > max(SLOPE_MAX * 2 * third, SURE * error)
 
 
-def saturated(steps: Sequence[tuple[float, list[LoadResult]]]) -> list[LoadResult]:
-    """Return the results of all steps; the first that was too much for the extender, and those after it, say so."""
+def is_too_much(chosen: Samples, first: float, end: float, cpu_share: float) -> bool:
+    """Tell whether a segment was too much for the extender, as one worker sees it while the load goes on."""
+    import numpy as np  # noqa: PLC0415 - see above
+
+    if cpu_share > CPU_SHARE_MAX or np.isin(chosen["outcome"], samples.OWN).any():
+        return False
+    by_verb = [chosen.where(chosen["verb"] == verb) for verb in np.unique(chosen["verb"])]
+    return any(
+        falls_behind(one, first, end) == "extender"
+        or int(np.isin(one["outcome"], samples.WAITED).sum()) > WAITED_MAX * len(one)
+        for one in by_verb
+    )
+
+
+def saturated(steps: Sequence[tuple[float, list[LoadResult]]], unmade: int = 0) -> list[LoadResult]:
+    """Return the results of all steps; the first that was too much for the extender, and those after it, say so.
+
+    After the last of them `unmade` steps of the schedule were not begun, because a worker had found it too much.
+    """
     made: list[LoadResult] = []
     point: float | None = None
     before: float | None = None
-    for rate, results in steps:
+    for number, (rate, results) in enumerate(steps, 1):
         notes: tuple[str, ...] = ()
         if point is not None:
             notes = (f"after the saturation at {point:g}/s: what was left behind there is in these figures",)
@@ -69,6 +86,8 @@ def saturated(steps: Sequence[tuple[float, list[LoadResult]]]) -> list[LoadResul
             point = rate
             highest = f"the highest step below is {before:g}/s" if before is not None else "no step was below"
             notes = (f"saturation point: at {rate:g}/s {why}; {highest}",)
+        if unmade and number == len(steps):
+            notes = (*notes, f"the load ended after this step: {unmade} higher steps were not made")
         before = rate
         made += [replace(one, notes=(*one.notes, *notes)) for one in results]
     return made

@@ -150,6 +150,7 @@ class Loaded:
             verbs=corpus.verbs,
             plan=shape.plan,
             workers=scale.processes,
+            turns=tuple(body.verb for body in corpus.bodies),
         )
         segments: list[tuple[float, float, float | None]] = [(0.0, shape.total_seconds, None)]
         if shape.plan is not None:

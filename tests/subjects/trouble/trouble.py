@@ -5,6 +5,7 @@ would round to whole ones. A freeze stops every answer at once, as a garbage col
 """
 
 import argparse
+import contextlib
 import ctypes
 import json
 import os
@@ -31,6 +32,9 @@ class Trouble:
         self.leaked: list[socket.socket] = []
         self.waited: list[float] = []
         self.room = threading.Semaphore(options.at_once)
+        self.turn: contextlib.AbstractContextManager[object] = contextlib.nullcontext()
+        if options.one_by_one:
+            self.turn = threading.Lock()
 
     def wait(self) -> None:
         """Take the time that was asked for, and sit out a freeze."""
@@ -59,7 +63,8 @@ class Trouble:
             os._exit(3)
         if options.hang_after and number > options.hang_after:
             self.never.wait()
-        self.wait()
+        with self.turn:
+            self.wait()
         status, body = b"200 OK", REPLY % b""
         if options.status_every and number % options.status_every == 0:
             status, body = b"500 Internal Server Error", b"no"
@@ -122,7 +127,7 @@ def main() -> None:
     parser.add_argument("--freeze-seconds", type=float, default=0.5)
     for name in ("status-every", "error-every", "die-after", "hang-after"):
         parser.add_argument(f"--{name}", type=int, default=0)
-    for name in ("close", "leak", "garbage"):
+    for name in ("close", "leak", "garbage", "one-by-one"):
         parser.add_argument(f"--{name}", action="store_true")
     if sys.platform == "linux":
         # The kernel may wake a waiting thread 50 µs late to save power; a latency that is known must not depend on it.

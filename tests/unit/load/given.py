@@ -11,6 +11,7 @@ from harness.extender.subject.parse import Subject, parse
 from harness.load import samples
 from harness.load.campaign import Options, carry_out
 from harness.load.generate import Scale
+from harness.load.measure import Case
 from harness.load.samples import Samples
 from harness.load.schedule import Plan
 from harness.process import Child
@@ -30,6 +31,25 @@ IDLE: dict[str, Any] = {
     "subject_cpu_seconds": 0.5,
 }
 """What a worker says that had little to do."""
+NOTHING = samples.merged([])
+
+
+def case(model: str = "open", **changes: Any) -> Case:
+    """Return a load of ten seconds."""
+    values = {
+        "subject": "s",
+        "nodes": 100,
+        "wire": "names",
+        "model": model,
+        "schedulers": 1 if model == "closed" else None,
+        "warmup_seconds": 0.0,
+        "seconds": 10.0,
+        "timeout_seconds": 5.0,
+        "body_bytes": 2000,
+        "plan": Plan("constant", (200.0,), 10.0) if model == "open" else None,
+        **changes,
+    }
+    return Case(**values)
 
 
 def made(intended: Any, latency: Any, *, lag: Any = 0.0, outcome: Any = samples.OK, status: int = 200) -> Samples:

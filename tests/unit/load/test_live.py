@@ -61,6 +61,24 @@ def test_workers_share_the_schedule_without_loss(tmp_path: Path) -> None:
     assert_sent(record, Plan("constant", (300.0,), 1.0))
 
 
+@pytest.mark.parametrize("processes", [1, 2])
+def test_steps_end_with_the_one_that_saturates_the_extender(processes: int, tmp_path: Path) -> None:
+    """It answers a hundred requests per second at most; 300/s is too much."""
+    rates = (20.0, 40.0, 300.0, 600.0, 900.0)
+    one_by_one = trouble("--delay-ms", "10", "--one-by-one")
+    record = loaded(one_by_one, tmp_path, processes=processes, schedule="step", rates=rates, seconds=5.0)
+    assert record.meta["status"] == "complete"
+    *_, last = record.results
+    made = len(record.results)
+    # A machine that stalls may be too busy for less.
+    assert 1 <= made <= 3
+    assert last.notes[-1] == f"the load ended after this step: {5 - made} higher steps were not made"
+    assert last.falls_behind == "extender" or last.generator_limited
+    sent = record.samples(last)["send"]
+    # Nobody begins the next step; who shares the load needs a moment to hear of it.
+    assert (sent < last.segment[1] + 0.5).all()
+
+
 def test_a_cycle_filters_before_it_prioritizes_and_binds_beside(tmp_path: Path) -> None:
     subject = trouble("--delay-ms", "20", prioritizeVerb="prioritize", weight=1, bindVerb="bind")
     record = loaded(subject, tmp_path, verbs=("cycle",))

@@ -1,4 +1,3 @@
-from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,26 +9,7 @@ from harness.load.samples import Samples
 from harness.load.schedule import Plan
 from harness.record.load import LoadResult
 from tests.unit.load import given
-from tests.unit.load.given import IDLE
-
-NOTHING = samples.merged([])
-
-
-def case(model: str = "open", **changes: Any) -> Case:
-    values = {
-        "subject": "s",
-        "nodes": 100,
-        "wire": "names",
-        "model": model,
-        "schedulers": 1 if model == "closed" else None,
-        "warmup_seconds": 0.0,
-        "seconds": 10.0,
-        "timeout_seconds": 5.0,
-        "body_bytes": 2000,
-        "plan": Plan("constant", (200.0,), 10.0) if model == "open" else None,
-        **changes,
-    }
-    return Case(**values)
+from tests.unit.load.given import IDLE, NOTHING, case
 
 
 def made(latency_ms: Any, *, lag_ms: Any = 0.0, outcome: Any = samples.OK, status: int = 200) -> Samples:
@@ -141,91 +121,6 @@ def test_verbs_are_told_apart() -> None:
     both = results(case(verbs=("filter", "prioritize")), run, [(0.0, 10.0, 200.0)])
     assert [(one.verb, one.rate) for one in both] == [("filter", 100.0), ("prioritize", 100.0)]
     assert [one.p50_ms for one in both] == pytest.approx([1, 9])
-
-
-def test_steps_are_results_of_their_own() -> None:
-    both = stepped((100.0, 200.0), lambda intended: np.where(intended < 5.0, 0.001, 0.009))
-    assert [(one.rate, one.requests) for one in both] == [(100.0, 500), (200.0, 1000)]
-    assert [one.p50_ms for one in both] == pytest.approx([1, 9])
-    assert not any("saturation" in note for one in both for note in one.notes)
-
-
-def stepped(
-    rates: tuple[float, ...],
-    latency: Callable[[Any], Any],
-    *,
-    unsent: int = 0,
-    cpu: Sequence[float] = (),
-    **changes: Any,
-) -> list[LoadResult]:
-    """Return the results of a step schedule of 10 s; the generator used so much CPU in each step."""
-    plan = Plan("step", rates, 10.0, warmup_seconds=changes.get("warmup_seconds", 0.0))
-    each = 10.0 / len(rates)
-    segments = [(used, each, 0.1) for used in cpu or [0.1] * len(rates)]
-    intended = plan.offsets()[: len(plan.offsets()) - unsent]
-    main = given.made(intended, latency(intended), outcome=changes.pop("outcome", samples.OK))
-    run = Run(main, NOTHING, [{**IDLE, "unsent": unsent, "segments": segments}], [], changes.pop("ended", "complete"))
-    return results(case(plan=plan, **changes), run, plan.segments())
-
-
-def test_a_step_that_the_generator_did_not_manage_spoils_no_other() -> None:
-    good, bad = stepped((50.0, 30_000.0), lambda intended: np.full(len(intended), 0.005), unsent=33_180)
-    assert (good.unsent, good.generator_limited) == (0, False)
-    assert (bad.unsent, bad.generator_limited) == (33_180, True)
-    assert bad.requests + bad.unsent == 150_000
-    assert (
-        "generator-limited: step of 30000/s: 33180 requests of the schedule were not sent before time was up"
-        in bad.notes
-    )
-    assert all("step of 50/s" in note for note in good.notes)
-
-
-def test_every_step_has_its_own_share_of_the_processor() -> None:
-    idle, busy = stepped((50.0, 100.0), lambda intended: np.full(len(intended), 0.005), cpu=(0.5, 4.0))
-    assert (idle.generator_cpu, busy.generator_cpu) == pytest.approx((0.1, 0.8))
-    assert (idle.generator_limited, busy.generator_limited) == (False, True)
-    assert idle.cpu_ms_per_request == pytest.approx(100 / 250)
-    assert busy.cpu_ms_per_request == pytest.approx(100 / 500)
-
-
-def test_what_the_workers_left_unsent_is_counted_where_it_was_due() -> None:
-    plan = Plan("step", (100.0, 200.0), 10.0)
-    due = plan.offsets()
-    workers = [
-        {**IDLE, "index": index, "unsent": unsent, "segments": [(0.1, 5.0, 0.1)] * 2}
-        for index, unsent in ((0, 10), (1, 600))
-    ]
-    sent = np.sort(np.concatenate([due[0::2][:-10], due[1::2][:-600]]))
-    run = Run(given.made(sent, np.full(len(sent), 0.005)), NOTHING, workers, [], "complete")
-    both = results(case(plan=plan, workers=2), run, plan.segments())
-    assert [one.unsent for one in both] == [100, 510]
-    assert [one.requests + one.unsent for one in both] == [500, 1000]
-
-
-def test_the_step_that_is_too_much_is_named() -> None:
-    """The extender takes 250/s; what is left behind at 300/s is in the next step, too."""
-    low, fits, much, more = stepped((100.0, 200.0, 300.0, 400.0), lambda intended: given.queued(intended, 1 / 250))
-    assert not any("saturation" in note for one in (low, fits) for note in one.notes)
-    expected = "saturation point: at 300/s answers come later and later; the highest step below is 200/s"
-    assert much.notes[-1] == expected
-    assert more.notes[-1] == "after the saturation at 300/s: what was left behind there is in these figures"
-
-
-def test_requests_that_time_out_are_a_saturation_and_those_of_a_busy_generator_none() -> None:
-    outcome = [samples.OK] * 500 + [samples.OVERFLOW] * 1000
-    wait = np.array([0.005] * 500 + [5.0] * 1000)
-    good, bad = stepped((100.0, 200.0), lambda _: wait, outcome=outcome)
-    assert "saturation" not in "".join(good.notes)
-    assert (
-        bad.notes[-1] == "saturation point: at 200/s requests are not answered in time; the highest step below is 100/s"
-    )
-    _, own = stepped((100.0, 200.0), lambda _: wait, outcome=outcome, cpu=(0.1, 4.0))
-    assert "saturation" not in "".join(own.notes)
-
-
-def test_a_warm_up_takes_nothing_from_the_steps() -> None:
-    both = stepped((100.0, 200.0), lambda intended: np.full(len(intended), 0.005), warmup_seconds=2.0)
-    assert [(one.requests, one.warmup_cut) for one in both] == [(500, 200), (1000, 0)]
 
 
 @pytest.mark.parametrize(("ended", "rate", "requests"), [("complete", 200.0, 400), ("died", 150.0, 150)])
