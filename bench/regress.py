@@ -35,6 +35,7 @@ class Sort:
         metric: what has to find it; the verdict of the whole unless told.
         slower: whether an alarm is right.
         kept: whether the base is a baseline, measured before.
+        each: how many checks of it a round has; a rate of at most 1 % takes three hundred to be shown.
     """
 
     title: str
@@ -45,12 +46,13 @@ class Sort:
     metric: str | None = None
     slower: bool = False
     kept: bool = False
+    each: int = 1
 
 
 SORTS = (
-    Sort("Go equal", "Go", figure=("false alarms, equal Go extenders", 0.01)),
+    Sort("Go equal", "Go", figure=("false alarms, equal Go extenders", 0.01), each=5),
     Sort("Go +10 %", "Go", 1.14, figure=("missed, Go with +10 % CPU", 0.05), slower=True),
-    Sort("Python equal", "Python", figure=("false alarms, equal Python extenders", 0.01)),
+    Sort("Python equal", "Python", figure=("false alarms, equal Python extenders", 0.01), each=5),
     Sort("Python +10 %", "Python", 1.20, figure=("missed, Python with +10 % CPU", 0.05), slower=True),
     # What two stages find of it follows from the trace: nine of ten each.
     Sort(
@@ -84,15 +86,23 @@ def measure(rounds: int) -> dict[str, Any]:
     # background with interrupts ignored.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
-    with bar("Checking the checker", rounds * len(SORTS)) as shown, contextlib.suppress(KeyboardInterrupt):
+    order = _order()
+    with bar("Checking the checker", rounds * len(order)) as shown, contextlib.suppress(KeyboardInterrupt):
         for turn in range(rounds):
-            # In turns: what disturbs the machine for a while disturbs all sorts alike.
-            for sort in SORTS:
-                checks[sort.title].append(_against_baseline(sort, turn) if sort.kept else _side_by_side(sort, turn))
+            for sort in order:
+                found = checks[sort.title]
+                seed = len(found)
+                found.append(_against_baseline(sort, seed) if sort.kept else _side_by_side(sort, seed))
                 shown.advance(f"round {turn + 1}: {sort.title}")
     done = {title: found for title, found in checks.items() if found}
     tolerances = {"side by side": Options().tolerance, "baseline": TOLERANCE}
     return {"figures": figures(done), "tolerances": tolerances, "checks": done}
+
+
+def _order() -> list[Sort]:
+    """Return the checks of a round in turns: what disturbs the machine for a while disturbs all sorts alike."""
+    most = max(sort.each for sort in SORTS)
+    return [sort for turn in range(most) for sort in SORTS if turn < sort.each]
 
 
 def describe(measured: dict[str, Any]) -> str:

@@ -43,7 +43,9 @@ _SENT = (
     click.option("--verb", "verbs", multiple=True, help="filter, prioritize, preempt, bind, or cycle. Repeatable."),
     click.option("--nodes", multiple=True, type=click.IntRange(1, 20_000), help="Nodes in a request; 100. Repeatable."),
     click.option("--wire", "wires", multiple=True, type=click.Choice(["names", "objects"]), help="Form of the nodes."),
-    click.option("--node-kib", type=Finite(0, 64), default=4.0, show_default=True, help="Size of an object."),
+    click.option(
+        "--node-kib", "node_kibs", multiple=True, type=Finite(0, 64), help="Size of an object; 4. Repeatable."
+    ),
     click.option("--cassette", metavar="FILE", help="Recorded requests: a cassette, a record that has one, or latest."),
     click.option("--nodes-of", metavar="CLUSTER", help="Nodes of a cluster: its name (harness up) or kubeconfig."),
 )
@@ -53,7 +55,7 @@ _HOW = (
     click.option(
         "--schedule", type=click.Choice(KINDS), default="constant", show_default=True, help="Of an open load."
     ),
-    click.option("--sweep", is_flag=True, help="1 to 5000 nodes, names and objects."),
+    click.option("--sweep", is_flag=True, help="1 to 5000 nodes, names and objects of 2 and 8 KiB."),
     click.option("--knee", is_flag=True, help="Search the highest rate whose p99 is within --budget."),
     click.option("--budget", "budget_ms", type=Finite(0.001), metavar="MS", help="Half of httpTimeout."),
     click.option("--knee-seconds", type=Finite(1, 3600), default=KNEE_SECONDS, help="When a search ends."),
@@ -129,12 +131,14 @@ def _options(given: Mapping[str, Any]) -> Options:
         raise InputError("--rate and --closed: one of them; a load is open or closed")
     if given["knee"] and (own := _given("duration", "warmup", "schedule")):
         raise InputError(f"--knee: it has its own times and schedule; leave {' and '.join(own)} out")
+    if not given["knee"] and (own := _given("budget_ms", "knee_seconds")):
+        raise InputError(f"{' and '.join(own)}: about the search for a knee; say --knee too")
     if rate is None and schedule != "constant":
         raise InputError(f"--schedule {schedule}: it is about an open load; say its --rate too")
     if given["knee"] and (rate is not None or closed is not None):
         raise InputError("--knee: it looks for the rate itself; leave --rate and --closed out")
     seconds = SWEEP_SECONDS if given["sweep"] else SECONDS
-    same = ("nodes", "wires", "schedule", "sweep", "knee", "budget_ms", "knee_seconds", "node_kib", "seed")
+    same = ("nodes", "wires", "schedule", "sweep", "knee", "budget_ms", "knee_seconds", "node_kibs", "seed")
     return Options(
         **{name: given[name] for name in (*same, "allow_remote")},
         verbs=given["verbs"] or (("cycle",) if given["knee"] else ("filter",)),
@@ -151,7 +155,8 @@ def _options(given: Mapping[str, Any]) -> Options:
 def _given(*names: str) -> list[str]:
     """Return which of some options were typed, as they are typed."""
     context = click.get_current_context()
-    return [f"--{name}" for name in names if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+    typed = [one for one in names if context.get_parameter_source(one) is ParameterSource.COMMANDLINE]
+    return [option.opts[0] for option in context.command.params if option.name in typed]
 
 
 def _nodes_of(name: str) -> ClusterNodes:

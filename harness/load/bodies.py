@@ -3,7 +3,7 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -38,13 +38,17 @@ class Body:
 
 @dataclass(frozen=True)
 class Corpus:
-    """The bodies of a measurement, pod by pod in the order of kube-scheduler; `nodes` is how many nodes they name."""
+    """The bodies of a measurement, pod by pod in the order of kube-scheduler.
+
+    `nodes` is how many nodes they name, `node_kib` how large each is; None where that was not asked for.
+    """
 
     bodies: tuple[Body, ...]
     nodes: int
     wire: str
     source: str
     notes: tuple[str, ...] = ()
+    node_kib: float | None = None
 
     @property
     def digest(self) -> str:
@@ -90,7 +94,7 @@ def made_up(nodes: int, wire: str, verbs: Sequence[str], *, node_kib: float = NO
         )
     listed = requests.nodes(nodes, kib_each=node_kib if wire == "objects" else 0)
     told = f"{nodes} nodes" + (f" of {node_kib:g} KiB" if wire == "objects" else "")
-    return _corpus(listed, wire, verbs, told)
+    return replace(_corpus(listed, wire, verbs, told), node_kib=node_kib if wire == "objects" else None)
 
 
 def about(nodes: Sequence[Mapping[str, Any]], wire: str, verbs: Sequence[str], source: str) -> Corpus:

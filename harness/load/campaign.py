@@ -16,7 +16,7 @@ from harness.load.keep import LoadWriter
 from harness.load.measure import Run
 from harness.load.schedule import Plan
 from harness.load.session import PROCESSES_MAX, Loaded, Shape, is_loopback, loading, refuse_remote
-from harness.load.sweep import KNEE_SECONDS, NODES, find_knee, sizes
+from harness.load.sweep import KNEE_SECONDS, NODE_KIBS, NODES, find_knee, sizes
 from harness.record.load import LoadRecord, LoadResult, read
 from harness.record.model import Record
 
@@ -51,7 +51,7 @@ class Options:
         seconds: how long each measurement takes, after its warm-up.
         sweep: measure many sizes.
         knee: search the highest rate within `budget_ms`.
-        node_kib: how large a made-up node is.
+        node_kibs: how large made-up nodes are; 4 unless given, all of `sweep.NODE_KIBS` in a sweep.
         cassette: recorded requests instead of made-up ones.
         cluster: the nodes of a cluster instead of made-up ones.
         in_situ: a run through the extenders; what its scheduler waited for is kept beside the results.
@@ -69,13 +69,18 @@ class Options:
     knee: bool = False
     budget_ms: float | None = None
     knee_seconds: float = KNEE_SECONDS
-    node_kib: float = NODE_KIB
+    node_kibs: tuple[float, ...] = ()
     cassette: Path | None = None
     cluster: ClusterNodes | None = None
     in_situ: Record | None = None
     seed: int = 0
     allow_remote: bool = False
     floor: bool = True
+
+    @property
+    def sizes_of_nodes(self) -> tuple[float, ...]:
+        """Return how large made-up nodes are, where nothing else was asked for."""
+        return self.node_kibs or (NODE_KIBS if self.sweep else (NODE_KIB,))
 
     def shape(self) -> Shape:
         """Return the load of one measurement.
@@ -145,16 +150,18 @@ def check(subjects: Sequence[Subject], options: Options, scale: Scale) -> None:
     options.shape()
     if scale.role != "local":
         _check_distributed(subjects, options, scale)
-    if options.cassette is not None and (options.nodes or options.wires or options.sweep):
+    if options.cassette is not None and (options.nodes or options.wires or options.sweep or options.node_kibs):
         raise InputError(
-            "--cassette: its requests have their own nodes and wire; leave --nodes, --wire and --sweep out"
+            "--cassette: its requests have their own nodes and wire; leave --nodes, --wire, --node-kib and --sweep out"
         )
-    if options.cluster is not None and (options.nodes or options.cassette):
-        raise InputError(f"{options.cluster.source}: it has its own nodes; leave --nodes and --cassette out")
+    if options.cluster is not None and (options.nodes or options.cassette or options.node_kibs):
+        raise InputError(
+            f"{options.cluster.source}: it has its own nodes; leave --nodes, --node-kib and --cassette out"
+        )
 
 
 def _check_distributed(subjects: Sequence[Subject], options: Options, scale: Scale) -> None:
-    several = len(subjects) > 1 or len(options.nodes) > 1 or len(options.wires) > 1
+    several = len(subjects) > 1 or any(len(one) > 1 for one in (options.nodes, options.wires, options.node_kibs))
     if several or options.sweep or options.knee or subjects[0].is_started:
         raise InputError("--master and --worker measure once, and one subject that runs already (http://…)")
     if not (is_loopback(scale.host) or options.allow_remote):
@@ -196,6 +203,7 @@ def _measure(
     loaded: Loaded, corpus: Corpus, options: Options, scale: Scale, writer: LoadWriter, report: _Report
 ) -> str:
     title = f"{loaded.subject.name} {'+'.join(corpus.verbs)}, {corpus.nodes} {corpus.wire}"
+    title += f" of {corpus.node_kib:g} KiB" if corpus.node_kib and len(options.sizes_of_nodes) > 1 else ""
     report.warnings.extend(f"{title}: {said}" for said in (*loaded.look(corpus), *corpus.notes))
     endings = []
 
@@ -252,13 +260,15 @@ def corpora(loaded: Loaded, options: Options) -> Iterator[Corpus]:
     wires = options.wires or (WIRES if options.sweep else (own,))
     there = options.cluster
     counts = (len(there.nodes),) if there else options.nodes or (NODES if options.sweep else (100,))
-    for count, wire in sizes(counts, wires):
+    if options.node_kibs and "objects" not in wires:
+        raise InputError(f"--node-kib: {loaded.subject.text} is sent names, which have no size; say --wire objects")
+    for count, wire, kib in sizes(counts, wires, (NODE_KIB,) if there else options.sizes_of_nodes):
         # Said to the extender's judge too: it is asked in the mode that is measured.
         loaded.entry = replace(loaded.entry, node_cache_capable=wire == "names")
         if there:
             yield about(there.nodes, wire, verbs, there.source)
         else:
-            yield made_up(count, wire, verbs, node_kib=options.node_kib)
+            yield made_up(count, wire, verbs, node_kib=kib)
 
 
 def _shape(shape: Shape) -> dict[str, Any]:

@@ -45,6 +45,7 @@ class Case:
     plan: Plan | None = None
     workers: int = 1
     turns: tuple[str, ...] = ()
+    node_kib: float | None = None
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,6 @@ def _result(case: Case, run: Run, verb: str, chosen: Samples, span: _Span) -> Lo
     answered = int((outcome == samples.OK).sum())
     efforts = [_effort(worker, span.number) for worker in run.workers]
     subject_cpu = next((one["subject_cpu_seconds"] for one in efforts if one["subject_cpu_seconds"] is not None), None)
-    own_cpu = sum(one["cpu_seconds"] for one in efforts)
     busiest = max((one["cpu_seconds"] / max(one["window_seconds"], 1e-9) for one in efforts), default=0.0)
     # What is not sent to an extender that is gone does not count against the generator.
     limits = _limits(case, chosen, latency, lag, busiest, 0 if run.ended in ENDED_EARLY else span.unsent)
@@ -164,6 +164,7 @@ def _result(case: Case, run: Run, verb: str, chosen: Samples, span: _Span) -> Lo
         verb=verb,
         nodes=case.nodes,
         wire=case.wire,
+        node_kib=case.node_kib,
         model=case.model,
         rate=span.rate,
         requests=len(chosen),
@@ -187,7 +188,7 @@ def _result(case: Case, run: Run, verb: str, chosen: Samples, span: _Span) -> Lo
         connections=sum(worker["opened"] for worker in run.workers),
         cpu_ms_per_request=None if subject_cpu is None or not span.total else subject_cpu * MILLISECONDS / span.total,
         generator_cpu=busiest,
-        generator_cpu_us_per_request=own_cpu * 1e6 / span.total if span.total else None,
+        generator_cpu_us_per_request=_per_request(efforts, span),
         floor_p50_ms=floor["p50"],
         floor_p99_ms=floor["p99"],
         ended=run.ended,
@@ -260,6 +261,11 @@ def _rate(chosen: Samples, span: _Span) -> float:
     quickest = float((answered["done"] - answered["intended"]).min())
     last = float(answered["done"].max())
     return len(answered) / max(span.seconds, last - span.first - quickest)
+
+
+def _per_request(efforts: Sequence[dict[str, Any]], span: _Span) -> float | None:
+    """Return how many microseconds of CPU time a request cost the generator."""
+    return sum(one["cpu_seconds"] for one in efforts) * 1e6 / span.total if span.total else None
 
 
 def _effort(worker: dict[str, Any], number: int | None) -> dict[str, Any]:

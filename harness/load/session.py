@@ -151,6 +151,7 @@ class Loaded:
             plan=shape.plan,
             workers=scale.processes,
             turns=tuple(body.verb for body in corpus.bodies),
+            node_kib=corpus.node_kib,
         )
         segments: list[tuple[float, float, float | None]] = [(0.0, shape.total_seconds, None)]
         if shape.plan is not None:

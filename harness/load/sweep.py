@@ -13,6 +13,8 @@ from harness.load.session import Loaded, Shape
 from harness.record.load import Knee, LoadResult
 
 NODES = (1, 10, 100, 812, 1000, 5000)
+NODE_KIBS = (2.0, 8.0)
+"""A node with next to nothing on it, and one with many images; 5000 of the latter are a body of 40 MB."""
 ERRORS_MAX = 0.001
 CLOSE = 1.1
 """Rates that differ by less are the same knee."""
@@ -88,12 +90,12 @@ def find_knee(
         if run.ended != "complete":
             limited_by = "extender" if run.ended in ("died", "gone") else run.ended
             break
-    first = corpus.verbs[0]
     return Knee(
         subject=loaded.subject.text,
-        verb="+".join(corpus.verbs) if len(corpus.verbs) > 1 else first,
+        verb="+".join(corpus.verbs),
         nodes=corpus.nodes,
         wire=corpus.wire,
+        node_kib=corpus.node_kib,
         budget_ms=budget,
         rate=search.good,
         failed_rate=search.bad,
@@ -171,8 +173,9 @@ class _Search:
         return (self.good * self.bad) ** 0.5 if self.bad > CLOSE * self.good else None
 
 
-def sizes(nodes: Sequence[int], wires: Sequence[str]) -> Iterator[tuple[int, str]]:
-    """Yield what a sweep measures: small clusters first, both wires of each."""
+def sizes(nodes: Sequence[int], wires: Sequence[str], node_kibs: Sequence[float]) -> Iterator[tuple[int, str, float]]:
+    """Yield what a sweep measures: small clusters first, both wires of each; only whole nodes have a size."""
     for count in nodes:
         for wire in wires:
-            yield count, wire
+            for kib in node_kibs if wire == "objects" else node_kibs[:1]:
+                yield count, wire, kib

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from harness.record.regress import Comparison, Regression
 
 # What a test calls a single one of; the options themselves take several.
-_SINGLE = {"verb": "verbs", "wire": "wires", "rate": "rates"}
-_SEVERAL = ("verbs", "nodes", "wires", "rates")
+_SINGLE = {"verb": "verbs", "wire": "wires", "rate": "rates", "node_kib": "node_kibs"}
+_SEVERAL = ("verbs", "nodes", "wires", "rates", "node_kibs")
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,7 @@ class LoadResult:
         verb: filter, prioritize, preempt or bind.
         nodes: how many nodes a request names.
         wire: names or objects.
+        node_kib: how large a made-up object is as JSON; None for names, and for nodes that were not made up.
         model: open or closed.
         rate: requests per second that were asked for; None in a closed load.
         requests: how many were made.
@@ -91,6 +92,7 @@ class LoadResult:
     ended: str = "complete"
     notes: tuple[str, ...] = ()
     samples: str = ""
+    node_kib: float | None = None
     segment: tuple[float, float] = (0.0, 0.0)
 
     def to_json(self) -> dict[str, Any]:
@@ -130,6 +132,7 @@ class Knee:
     limited_by: str
     pods_per_second: float | None
     steps: tuple[Mapping[str, Any], ...] = ()
+    node_kib: float | None = None
 
     @property
     def requests(self) -> int | None:

@@ -1,7 +1,7 @@
 """Tables of a load for a terminal of a hundred columns; what the generator limited stands apart."""
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.record.load import Knee, LoadRecord, LoadResult
@@ -24,9 +24,9 @@ def load_text(record: LoadRecord) -> str:
         mine = [result for result in record.results if result.subject == subject]
         good = [result for result in mine if not result.generator_limited]
         limited = [result for result in mine if result.generator_limited]
-        lines += [f"{shortened(subject)}: milliseconds from the intended start", *_table(good)]
+        lines += [f"{shortened(subject)}: milliseconds from the intended start", *_table(good, mine)]
         if limited:
-            lines += ["", "limited by the generator, so not figures of the extender:", *_table(limited)]
+            lines += ["", "limited by the generator, so not figures of the extender:", *_table(limited, mine)]
         lines += _floor(mine)
         lines += ["", *_notes(mine)] if any(result.notes or result.error_kinds for result in mine) else []
         lines.append("")
@@ -40,13 +40,13 @@ def load_text(record: LoadRecord) -> str:
     return "\n".join([*lines, f"record: {record.path}"])
 
 
-def _table(results: Sequence[LoadResult]) -> list[str]:
+def _table(results: Sequence[LoadResult], among: Sequence[LoadResult]) -> list[str]:
     if not results:
         return ["  (nothing)"]
     rows = [
         [
             result.verb,
-            f"{result.nodes} {result.wire}",
+            _size(result, among),
             f"closed {result.schedulers}" if result.rate is None else _rate(result.rate),
             result.requests,
             result.errors,
@@ -65,6 +65,12 @@ def _table(results: Sequence[LoadResult]) -> list[str]:
         for result in results
     ]
     return _aligned(rows, HEADERS, 3).splitlines()
+
+
+def _size(one: LoadResult | Knee, among: Sequence[LoadResult | Knee]) -> str:
+    """Say how many nodes a request names, and how; the size of a node only where there are several."""
+    kib = f" {one.node_kib:g} KiB" if len({other.node_kib for other in among} - {None}) > 1 and one.node_kib else ""
+    return f"{one.nodes} {one.wire}{kib}"
 
 
 def _aligned(rows: Sequence[Sequence[object]], headers: Sequence[str], texts: int) -> str:
@@ -92,10 +98,10 @@ def _floor(results: Sequence[LoadResult]) -> list[str]:
     return wrapped("; ".join(said))
 
 
-def _notes(results: Iterable[LoadResult]) -> list[str]:
+def _notes(results: Sequence[LoadResult]) -> list[str]:
     seen: dict[str, list[str]] = {}
     for result in results:
-        where = f"{result.verb} {result.nodes} {result.wire}"
+        where = f"{result.verb} {_size(result, results)}"
         kinds = ", ".join(f"{count} {kind}" for kind, count in result.error_kinds.items())
         codes = ", ".join(f"{count} with {code}" for code, count in result.statuses.items() if code != "200")
         failures = [f"failed: {kinds}" + (f" ({codes})" if codes else "")] if kinds else []
@@ -115,7 +121,7 @@ def knee_table(knees: Sequence[Knee]) -> str:
         [
             shortened(knee.subject, NAME_CHARACTERS_MAX),
             knee.verb,
-            f"{knee.nodes} {knee.wire}",
+            _size(knee, knees),
             f"{knee.budget_ms:g} ms",
             f"{knee.rate:.0f} requests/s" if knee.rate else "none",
             knee.limited_by,
@@ -124,7 +130,7 @@ def knee_table(knees: Sequence[Knee]) -> str:
         for knee in knees
     ]
     told = [
-        f"{knee.verb} {knee.nodes} {knee.wire}: {knee.rate:.0f} requests/s are {knee.rate_in_pods:.0f} pods/s of many "
+        f"{knee.verb} {_size(knee, knees)}: {knee.rate:.0f} requests/s are {knee.rate_in_pods:.0f} pods/s of many "
         f"schedulers" + (f"; p99 there is of {knee.requests} requests" if knee.requests else "")
         for knee in knees
         if knee.rate

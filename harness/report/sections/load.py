@@ -76,4 +76,4 @@ def _pictures(records: Sequence[LoadRecord], curves: Curves, words: Words) -> li
 
 
 def _sizes(record: LoadRecord) -> int:
-    return len({(result.nodes, result.wire) for result in record.results})
+    return len({(result.nodes, result.wire, result.node_kib) for result in record.results})

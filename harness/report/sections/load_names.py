@@ -22,7 +22,9 @@ def result_title(result: LoadResult, words: Words) -> str:
 
 def size_text(one: LoadResult | Knee | Comparison, words: Words) -> str:
     """Say how many nodes a request names, and how."""
-    return words(f"load.size.{one.wire}" if one.wire in ("names", "objects") else "load.size.other", nodes=one.nodes)
+    text = words(f"load.size.{one.wire}" if one.wire in ("names", "objects") else "load.size.other", nodes=one.nodes)
+    kib = None if isinstance(one, Comparison) else one.node_kib
+    return text if kib is None else words("load.size.of", size=text, kib=words("load.kib", kib=number(kib)))
 
 
 def load_text(result: LoadResult, words: Words) -> str:

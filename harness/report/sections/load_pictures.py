@@ -221,7 +221,7 @@ def _span(courses: Sequence[Course]) -> list[float]:
 
 
 def _keys(result: LoadResult) -> tuple[object, ...]:
-    return result.verb, result.wire, result.subject, result.nodes
+    return result.verb, result.wire, result.subject, result.nodes, result.node_kib
 
 
 def _what(results: Sequence[LoadResult], words: Words) -> str:

@@ -26,11 +26,12 @@ LOG_RATIO_MIN = 4.0
 
 def nodes_pictures(records: Sequence[LoadRecord], words: Words) -> list[Picture]:
     """Return latency over the number of nodes, a panel per verb, for whatever was measured with several sizes."""
-    lines: dict[tuple[str, str, str, str, float | int | None], list[LoadResult]] = {}
+    lines: dict[tuple[object, ...], list[LoadResult]] = {}
     for result in (result for record in records if not record.knees for result in record.results):
         if not result.generator_limited and result.p50_ms is not None:
             load = result.rate if result.model == "open" else result.schedulers
-            lines.setdefault((result.subject, result.verb, result.wire, result.model, load), []).append(result)
+            what = (result.subject, result.verb, result.wire, result.node_kib, result.model, load)
+            lines.setdefault(what, []).append(result)
     swept = [results for results in lines.values() if len({one.nodes for one in results}) >= SIZES_MIN]
     keys = [(one[0].model, one[0].verb, one[0].subject) for one in swept]
     return [
@@ -95,6 +96,7 @@ def _line_names(lines: Sequence[list[LoadResult]], words: Words) -> list[str]:
                 shortened(one[0].subject),
                 one[0].verb,
                 words(f"load.wire.{one[0].wire}"),
+                words("load.kib", kib=number(one[0].node_kib)) if one[0].node_kib is not None else "",
                 words("load.open", rate=number(one[0].rate)) if one[0].rate is not None else "",
                 "",
             )
@@ -130,7 +132,7 @@ def knee_pictures(records: Sequence[LoadRecord], words: Words) -> list[Picture]:
     made: list[Picture] = []
     for budget in dict.fromkeys(knee.budget_ms for _, knee, _ in enough):
         mine = [one for one in enough if one[1].budget_ms == budget]
-        keys = [(knee.verb, knee.wire, knee.nodes, knee.subject) for _, knee, _ in mine]
+        keys = [(knee.verb, knee.wire, knee.nodes, knee.node_kib, knee.subject) for _, knee, _ in mine]
         for group in grouped(mine, keys, LINES_MAX):
             made.append(_knee_picture(f"load-knee-{len(made) + 1}", group, words))
     return made

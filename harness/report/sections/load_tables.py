@@ -36,7 +36,7 @@ def _of(name: str, digits: int | None = None, key: str = "") -> Field:
 
 
 RECORD = Field("record", None, lambda record, _: record.path.name)
-WHAT = tuple(map(_of, ("subject", "verb", "nodes", "wire")))
+WHAT = tuple(map(_of, ("subject", "verb", "nodes", "wire", "node_kib")))
 LOAD = (_of("rate", RATE_DIGITS, "rate_per_s"), _of("schedulers"))
 TIMES = tuple(_of(name, MS_DIGITS) for name in ("p50_ms", "p90_ms", "p95_ms", "p99_ms", "max_ms", "service_p99_ms"))
 # What people look for stands where a narrow page shows it.

@@ -53,13 +53,16 @@ def harness(*arguments: str) -> int:
         (["ref:pass-through", "--nodes-of", "nothing-there"], "no cluster of that name"),
         (["ref:pass-trough"], "did you mean"),
         (["ref:pass-through", "--knee", "--duration", "5"], "leave --duration out"),
-        (["ref:pass-through", "--knee", "--warmup", "1", "--schedule", "constant"], "--warmup and --schedule out"),
+        (["ref:pass-through", "--knee", "--warmup", "1", "--schedule", "constant"], "--schedule and --warmup out"),
         (["ref:pass-through", "--knee", "--schedule", "ramp"], "its own times and schedule"),
         (["ref:pass-through", "--order", "o"], "start it yourself"),
         (["http://127.0.0.1:9", "--order", "o", "--knee"], "measured once"),
         (["http://127.0.0.1:9", "--order", "o", "--processes", "2"], "by one process"),
         (["ref:pass-through", "--node-kib", "nan"], "a finite number expected"),
         (["ref:pass-through", "--budget", "inf"], "a finite number expected"),
+        (["ref:pass-through", "--budget", "5"], "--budget: about the search for a knee"),
+        (["ref:pass-through", "--knee-seconds", "5", "--budget", "5"], "--budget and --knee-seconds: about the search"),
+        (["http://127.0.0.1:9", "--master", "--node-kib", "2", "--node-kib", "8"], "measure once"),
     ],
 )
 def test_bad_input_is_refused_before_anything_starts(

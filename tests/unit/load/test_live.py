@@ -11,12 +11,14 @@ import psutil
 import pytest
 
 from harness.clock import wait_until
+from harness.errors import InputError
 from harness.extender.subject.parse import parse
 from harness.load.generate import Scale
 from harness.load.schedule import Plan
 from harness.load.sweep import judged
 from harness.process import spawn
 from harness.record.load import read
+from harness.report.load import load_text
 from tests.processes import PATIENCE_SECONDS, await_gone
 from tests.unit.load.given import ENTRY, ROOT, TROUBLE, assert_sent, await_end, loaded, trouble
 
@@ -94,6 +96,23 @@ def test_a_cycle_filters_before_it_prioritizes_and_binds_beside(tmp_path: Path) 
     # The next pod does not wait for a bind.
     later = min(count, len(sent["filter"]) - 1)
     assert (sent["filter"][1 : later + 1] < done["bind"][:later]).all()
+
+
+def test_the_size_of_a_node_is_measured_like_that_of_the_cluster(tmp_path: Path) -> None:
+    record = loaded(
+        trouble(), tmp_path, nodes=(20, 40), wires=("names", "objects"), node_kibs=(2.0, 8.0), rates=(50.0,)
+    )
+    seen = [(one.nodes, one.wire, one.node_kib) for one in record.results]
+    each = [("names", None), ("objects", 2.0), ("objects", 8.0)]
+    assert seen == [(nodes, wire, kib) for nodes in (20, 40) for wire, kib in each]
+    small, large = (one.body_bytes for one in record.results[1:3])
+    assert 3 < large / small < 5
+    assert "20 objects 8 KiB" in load_text(record)
+
+
+def test_names_have_no_size(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="is sent names, which have no size; say --wire objects"):
+        loaded(trouble(), tmp_path, node_kibs=(2.0,))
 
 
 def test_failed_requests_are_counted_by_kind(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def simulated(latency: Callable[[Any], Any], tried: list[Shape]) -> Measure:
 
 def knee_of(latency: Callable[[Any], Any], tried: list[Shape] | None = None) -> Knee:
     loaded: Any = SimpleNamespace(subject=SimpleNamespace(text="s"), entry=SimpleNamespace(timeout_seconds=5.0))
-    corpus: Any = SimpleNamespace(verbs=("filter",), nodes=100, wire="names")
+    corpus: Any = SimpleNamespace(verbs=("filter",), nodes=100, wire="names", node_kib=None)
     measure = simulated(latency, [] if tried is None else tried)
     return find_knee(loaded, corpus, measure, budget_ms=None, seed=1, limit_seconds=600)
 

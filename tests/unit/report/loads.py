@@ -59,10 +59,13 @@ class Loads:
         ended: str = "complete",
         verbs: tuple[str, ...] = ("filter",),
         cpu_seconds: float = 0.1,
+        node_kib: float | None = None,
     ) -> "Loads":
         """Add a measurement of ten seconds, the first of which is the warm-up."""
         model = "closed" if rate is None else "open"
-        case = Case(subject, nodes, wire, model, 1 if rate is None else None, WARMUP, 9.0, 5.0, 2000, verbs)
+        case = Case(
+            subject, nodes, wire, model, 1 if rate is None else None, WARMUP, 9.0, 5.0, 2000, verbs, node_kib=node_kib
+        )
         run = Run(merged(samples), merged([]), [{**WORKER, "cpu_seconds": cpu_seconds}], [], ended)
         self.writer.add(run, results(case, run, [(0.0, 10.0, rate)]), {"corpus": "made up", "digest": "d1"})
         return self

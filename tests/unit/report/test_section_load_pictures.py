@@ -132,6 +132,18 @@ def test_a_sweep_is_drawn_over_the_number_of_nodes(tmp_path: Path) -> None:
     assert not any(name.startswith("load-over-time") for name in pictures(made))
 
 
+def test_nodes_of_several_sizes_are_lines_of_their_own(tmp_path: Path) -> None:
+    loads = Loads(tmp_path)
+    for nodes in (10, 100):
+        for kib in (2.0, 8.0):
+            loads.add(asked(even(900), uneven(900)), nodes=nodes, wire="objects", node_kib=kib)
+    made = shown(loads.record())
+    assert {row["line"] for row in drawn(pictures(made)["load-nodes-1"])} == {"2 KiB", "8 KiB"}
+    assert column(tables(made)["load-results"], "node_kib") == [2.0, 8.0, 2.0, 8.0]
+    curves = {row["series"] for row in drawn(pictures(made)["load-step-percentiles-open-1"])}
+    assert "100 whole nodes of 8 KiB" in curves
+
+
 def test_one_size_is_no_sweep(tmp_path: Path) -> None:
     made = shown(Loads(tmp_path).add(asked(even(900), uneven(900))).record())
     assert not any(name.startswith("load-nodes") for name in pictures(made))
