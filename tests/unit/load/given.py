@@ -98,6 +98,14 @@ def loaded(subject: Subject, out: Path, *, processes: int = 1, **options: Any) -
     return carry_out([subject], Options(**chosen), Scale(processes=processes), out)
 
 
+def command_of(out: Path, *options: str) -> list[str]:
+    """Return a command that loads the extender, whose answers take 5 ms."""
+    subject = f"cmd:{sys.executable} {TROUBLE} --port {{port}} --delay-ms 5"
+    entry = ["--entry", "filterVerb=filter", "--entry", "nodeCacheCapable=true"]
+    load = ["load", subject, *entry, "--nodes", "10", "--out", str(out), *options]
+    return [sys.executable, "-m", "harness.cli.main", *load]
+
+
 def await_end(child: Child) -> None:
     """Wait until a process has ended by itself."""
     try:

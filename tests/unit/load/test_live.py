@@ -20,7 +20,7 @@ from harness.process import spawn
 from harness.record.load import read
 from harness.report.load import load_text
 from tests.processes import PATIENCE_SECONDS, await_gone
-from tests.unit.load.given import ENTRY, ROOT, TROUBLE, assert_sent, await_end, loaded, trouble
+from tests.unit.load.given import ENTRY, ROOT, assert_sent, await_end, command_of, loaded, trouble
 
 
 def test_a_closed_load_waits_for_its_answers(tmp_path: Path) -> None:
@@ -176,17 +176,10 @@ def test_large_objects_arrive_whole(tmp_path: Path) -> None:
     assert one.requests > 0
 
 
-def _command(out: Path, *options: str) -> list[str]:
-    subject = f"cmd:{sys.executable} {TROUBLE} --port {{port}} --delay-ms 5"
-    entry = ["--entry", "filterVerb=filter", "--entry", "nodeCacheCapable=true"]
-    load = ["load", subject, *entry, "--nodes", "10", "--out", str(out), *options]
-    return [sys.executable, "-m", "harness.cli.main", *load]
-
-
 def test_without_descriptors_the_generator_blames_itself(tmp_path: Path) -> None:
     # Its one slow answer after the other needs more connections than there are.
     out = tmp_path / "out"
-    command = [word.replace("--delay-ms 5", "--delay-ms 900") for word in _command(out, "--json")]
+    command = [word.replace("--delay-ms 5", "--delay-ms 900") for word in command_of(out, "--json")]
     command += ["--rate", "100", "--duration", "0.8", "--warmup", "0.2"]
     limited = ["sh", "-c", f"ulimit -n 64; exec {shlex.join(command)}"]
     child = spawn("limited", limited, log=tmp_path / "log", cwd=ROOT)
@@ -201,7 +194,7 @@ def test_without_descriptors_the_generator_blames_itself(tmp_path: Path) -> None
 def test_ctrl_c_keeps_what_was_measured_and_leaves_nothing(tmp_path: Path) -> None:
     out = tmp_path / "out"
     mark = tmp_path / "mark"
-    command = [word.replace("--delay-ms 5", f"--delay-ms 5 --mark {mark}") for word in _command(out, "--rate", "100")]
+    command = [word.replace("--delay-ms 5", f"--delay-ms 5 --mark {mark}") for word in command_of(out, "--rate", "100")]
     child = spawn("load", [*command, "--duration", "60", "--warmup", "0"], log=tmp_path / "log", cwd=ROOT)
     process = psutil.Process(child.pid)
     family: set[int] = set()
