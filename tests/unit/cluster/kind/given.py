@@ -149,7 +149,7 @@ def pod(name: str, state: Mapping[str, Any] | None = None, **others: Any) -> Obj
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {**metadata, **others.pop("metadata", {})},
-        "spec": {"containers": [{"name": "kube-scheduler"}], **others},
+        "spec": {"containers": [{"name": "kube-scheduler", "image": "i"}], **others},
         "status": {"phase": "Running", "containerStatuses": [status]},
     }
 
