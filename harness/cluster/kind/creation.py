@@ -147,18 +147,27 @@ def delete(name: str) -> bool:
     Raises:
         CommandError: some of its containers will not go.
     """
+    return remove_all(name, lambda: listed(name))
+
+
+def remove_all(name: str, left: Callable[[], list[str]]) -> bool:
+    """Remove containers of a cluster, and those that still come; return whether there was any.
+
+    Raises:
+        CommandError: some of them will not go.
+    """
     await_makers(name)
     removed = False
     # Twice: a container whose maker was ended in the middle comes a moment after.
     for _ in range(2):
-        if listed(name):
-            remove(lambda: listed(name))
+        if left():
+            _remove(left)
             removed = True
             SYSTEM.pause(SETTLE_SECONDS)
     return removed
 
 
-def remove(left: Callable[[], list[str]]) -> None:
+def _remove(left: Callable[[], list[str]]) -> None:
     """Remove containers, and return when none is left.
 
     Docker gives up on one whose processes take long to end, as they do on a busy machine, and then refuses at once to

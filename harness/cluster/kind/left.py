@@ -5,7 +5,7 @@ from itertools import groupby
 
 from harness.cluster.kind import tools
 from harness.cluster.kind.containers import NodeContainer, nodes
-from harness.cluster.kind.creation import await_makers, remove
+from harness.cluster.kind.creation import remove_all
 from harness.cluster.recovery import Swept
 
 
@@ -44,5 +44,4 @@ def _remove(name: str) -> None:
     def left() -> list[str]:
         return [node.id for node in nodes(name) if node.owner and node.owner.doubt() is None]
 
-    await_makers(name)
-    remove(left)
+    remove_all(name, left)

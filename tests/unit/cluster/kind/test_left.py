@@ -131,6 +131,16 @@ def test_a_new_cluster_of_the_same_name_that_comes_meanwhile_is_spared(engine: E
     assert removed(engine) == []
 
 
+def test_a_container_that_was_still_being_made_goes_too(engine: Engine, tmp_path: Path) -> None:
+    engine.add_left("c", GONE)
+    listed, late = tmp_path / "engine" / "containers", tmp_path / "late"
+    # The first removal is followed by one more container.
+    engine.put_docker({"rm*": f"if [ -e {late} ]; then true >{listed}; else touch {late}; echo c-worker >{listed}; fi"})
+    assert left.sweep().removed == ["kind cluster c"]
+    assert engine.containers() == []
+    assert [call.split()[-1] for call in removed(engine)] == ["id-of-c-control-plane", "id-of-c-worker"]
+
+
 def test_without_an_engine_there_is_nothing_to_sweep(engine: Engine) -> None:
     engine.add_left("c", GONE)
     engine.put_docker({"version*": "echo Cannot connect >&2; exit 1"})
