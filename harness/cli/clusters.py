@@ -125,7 +125,8 @@ def list_clusters(as_json: bool) -> int:
 def clean() -> int:
     """Remove what crashed runs left behind, and put what their taps saw into their records.
 
-    Clusters whose owner lives are not touched, nor are records of runs that go on.
+    Clusters whose owner lives are not touched, nor are records of runs that go on. Kind clusters are found by their
+    containers too; those that may still be needed are listed, with the command that deletes them.
 
     \b
     Example:
@@ -136,10 +137,12 @@ def clean() -> int:
     removed = abandoned.remove(said.append)
     if removed:
         said.append(f"removed what was left of {', '.join(removed)}")
+    doubts: list[str] = []
+    abandoned.sweep(said.append, doubts.append)
     if names := temporary.remove_abandoned():
         said.append(f"removed temporary folders of killed commands: {', '.join(names)}")
     ports.remove_abandoned()
-    print("\n".join(said) or "nothing was left behind")
+    print("\n".join([*said, *doubts]) or "nothing was left behind")
     return 0
 
 

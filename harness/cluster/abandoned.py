@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
-from harness.cluster.base import Recovers
 from harness.cluster.folder import ClusterFolder, remove_abandoned
+from harness.cluster.recovery import Recovers, Sweeps
 from harness.cluster.registry import CLUSTERS, provider
 from harness.errors import HarnessError
 
@@ -13,6 +13,23 @@ Say = Callable[[str], None]
 def remove(say: Say) -> list[str]:
     """Remove everything that nobody owns any more; return the names of the clusters, and say what else went."""
     return remove_abandoned(lambda folder: recover(folder, say))
+
+
+def sweep(say: Say, doubt: Say) -> None:
+    """Remove what is known without any folder to be nobody's; say what went, and what stays because of a doubt."""
+    for name in CLUSTERS.names():
+        made = provider(name)
+        if not isinstance(made, Sweeps):
+            continue
+        try:
+            swept = made.sweep()
+        except HarnessError as error:
+            say(f"what clusters of {name} left could not be looked for, or not be removed: {error}")
+            continue
+        for what in swept.removed:
+            say(f"removed {what}")
+        for what in swept.doubts:
+            doubt(what)
 
 
 def recover(folder: ClusterFolder, say: Say) -> bool:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 from harness.kube import Kube, Object
 from harness.scenario.nodes import NodeSpec
@@ -284,17 +284,4 @@ class ClusterProvider(Protocol):
 
     def cluster(self, spec: ClusterSpec) -> AbstractContextManager[Cluster]:
         """Bring up a cluster for as long as the context lasts."""
-        ...
-
-
-@runtime_checkable
-class Recovers(Protocol):
-    """**Protocol**: a provider whose clusters leave something outside of their folder when their owner is killed."""
-
-    def recover(self, folder: Path, facts: Mapping[str, Any]) -> Sequence[str]:
-        """Remove what is left of a cluster whose owner is gone; return what it was, in words.
-
-        Raises:
-            HarnessError: that is not possible now; the folder is kept for another time.
-        """
         ...

@@ -4,6 +4,7 @@ import contextlib
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -19,7 +20,8 @@ from harness.record.write import RecordWriter
 from harness.scenario.model import Scenario
 from harness.variant.base import Installed, by_process
 
-_VERBOSITY = re.compile(r"--?v=(\d+)")
+# With its value, or before it.
+_VERBOSITY = re.compile(r"--?v(?:=(?P<joined>\d+))?|-v(?P<short>\d+)")
 # In YAML, JSON, and JSON within JSON: the name, what separates it from its value, and a value in base64.
 _KEY_DATA = re.compile(r"""(keyData\\*["']?\s*[:=]\s*\\*["']?)[A-Za-z0-9+/=_-]+""")
 
@@ -79,16 +81,25 @@ def _started(name: str, scheduler: Scheduler, cluster: Cluster, installed: Insta
     election = config.get("leaderElection") or config.get("settings") or {}
     typed = scheduler.command if isinstance(scheduler, TellsCommand) else ()
     words = [told(cluster, word) for word in command(typed)]
-    verbosity = [found[1] for word in words if (found := _VERBOSITY.fullmatch(word))]
     return {
         "name": name,
         "command": words or None,
-        "verbosity": int(verbosity[-1]) if verbosity else None,
+        "verbosity": _verbosity(words),
         "qps": limits.get("qps"),
         "burst": limits.get("burst"),
         "leaderElect": election.get("leaderElect"),
         "traced": installed.trace is not None,
     }
+
+
+def _verbosity(words: Sequence[str]) -> int | None:
+    """Return how much a command line lets a scheduler log: the last word counts."""
+    seen = None
+    for word, following in pairwise((*words, "")):
+        if found := _VERBOSITY.fullmatch(word):
+            value = found["joined"] or found["short"] or following
+            seen = int(value) if value.isdecimal() else seen
+    return seen
 
 
 def trace(writer: RecordWriter, cluster: Cluster, installed: Installed, began_unix_ns: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import signal
 import sys
 import tempfile
@@ -13,7 +14,7 @@ import pytest
 from harness import process
 from harness.clock import wait_until
 from harness.cluster.kind.cluster import ClusterOnKind
-from harness.cluster.kind.creation import LABEL
+from harness.cluster.kind.containers import LABEL
 from harness.cluster.kind.tools import docker
 from harness.expect.judge import judge
 from harness.process import Child, spawn
@@ -133,7 +134,22 @@ def test_killed_at_any_moment_the_next_run_cleans_up_and_works(
     process.run([*HARNESS, "clean"])
     assert nodes_of(third) == []
     assert clusters_of(state) == []
-    assert "nothing was left behind" in process.run([*HARNESS, "clean"])
+    assert not set(third) & set(process.run([*HARNESS, "clean"]).split())
+
+
+def test_killed_and_its_state_lost_it_is_found_by_its_containers(
+    state: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started: Callable[[str], Child]
+) -> None:
+    running = started("quick")
+    (name,) = created(state)
+    monkeypatch.setenv("HARNESS_STATE", str(tmp_path / "another"))
+    told = process.run([*HARNESS, "clean"])
+    assert name not in told
+    assert nodes_of([name])
+    killed(running)
+    shutil.rmtree(state / "clusters")
+    assert f"removed kind cluster {name}\n" in process.run([*HARNESS, "clean"])
+    assert nodes_of([name]) == []
 
 
 def test_ctrl_c_leaves_no_cluster(state: Path, started: Callable[[str], Child]) -> None:

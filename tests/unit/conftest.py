@@ -15,6 +15,8 @@ def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("STATE", "CACHE", "RUNS"):
         monkeypatch.setenv(f"HARNESS_{name}", str(tmp_path / f".{name.lower()}"))
     monkeypatch.delenv("HARNESS_CONTROLPLANE", raising=False)
+    # Clusters of kind are found without any folder, and those of this machine are none of theirs.
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
     # pytest-xdist tells its workers how wide the terminal is.
     monkeypatch.delenv("COLUMNS", raising=False)
 

@@ -4,7 +4,7 @@ import contextlib
 import functools
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from harness.cluster.base import Program, Workload
@@ -41,7 +41,8 @@ class Parts:
     pods: OwnPods
     deaths: Deaths
     images: Images
-    token: str
+    # It reads the pages of every scheduler, and errors show what they were raised among.
+    token: str = field(repr=False)
 
 
 class ClusterOnKind:

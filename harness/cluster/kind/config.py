@@ -42,6 +42,15 @@ def cluster_config(workers: int, shared: Path, own: Mapping[str, Any] | None = N
     return {**merged, "nodes": [_mounted(node, shared) for node in all_nodes]}
 
 
+def marked(config: Config, shared: Path, place: str) -> Config:
+    """Return a configuration whose nodes have one more mount, at a path that says whose they are.
+
+    What is mounted there is of no account; the shared folder is there already.
+    """
+    mount = {"hostPath": str(shared), "containerPath": place, "readOnly": True}
+    return {**config, "nodes": [{**node, "extraMounts": [*node["extraMounts"], mount]} for node in config["nodes"]]}
+
+
 def worker_count(declared: int, own: Mapping[str, Any] | None, chosen: int | None, fallback: int) -> int:
     """Return how many workers to create: as chosen, else enough for what is declared and for what the user lists."""
     listed = sum(1 for node in _nodes(dict(own or {})) if node.get("role") == "worker")

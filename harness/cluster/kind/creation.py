@@ -4,28 +4,25 @@ import contextlib
 import re
 import shlex
 import subprocess  # noqa: TID251 - pytest-kind raises its errors
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import psutil
-import tenacity
 
 from harness import progress
 from harness.clock import SYSTEM
-from harness.cluster.kind.config import MOUNT
+from harness.cluster.kind.containers import LABEL, listed, nodes
 from harness.cluster.kind.tools import IMAGE_VARIABLE, docker, missing
 from harness.errors import ClusterError, CommandError, InputError
 from harness.kube import Kube
 from harness.process import ends_with_us, run, tail, undisturbed
 from harness.record import pulling
 
-LABEL = "io.x-k8s.kind.cluster"
 _PULLED = re.compile(r'failed to pull image \\?"(?P<image>[^"\\]+)')
 SHOWN_LINES = 30
 SETTLE_SECONDS = 0.5
 MAKERS_SECONDS = 30.0
-LISTED_SECONDS, LISTED_POLL_SECONDS = 30.0, 0.2
 REMOVAL_SECONDS, REMOVAL_POLL_SECONDS = 120.0, 1.0
 
 
@@ -52,7 +49,7 @@ class Creation:
 
         Raises:
             CommandError: kind failed; carries what it said.
-            InputError: there is a cluster of that name which the harness did not make.
+            InputError: there is a cluster of that name which the harness did not make, or not to be kept.
         """
         self._refuse_strangers()
         cluster = self._cluster()
@@ -94,12 +91,20 @@ class Creation:
         return run([str(self.program), "version", "-q"]).strip()
 
     def _refuse_strangers(self) -> None:
-        there = self.containers()
-        if there and shared_folder(self.name) is None:
+        there = nodes(self.name)
+        if there and not any(node.shared for node in there):
             raise InputError(
                 f'kind cluster "{self.name}" is there already and is not the harness\'s: it would be changed and '
                 "deleted. Choose another --cluster-name, or run on it as it is with --cluster existing"
             )
+        for owner in (node.owner for node in there if node.owner):
+            # Nobody who looks for what killed runs left takes it for ours: it says whose it is for as long as it lasts.
+            if owner.keep == "no":
+                raise InputError(
+                    f'kind cluster "{self.name}" is there already and was not made to be kept: process '
+                    f"{owner.process} on {owner.host} made it. Choose another --cluster-name, or delete it with "
+                    f'"kind delete cluster --name {self.name}"'
+                )
 
     def _cluster(self) -> Any:
         # Here and not above: it loads two more clients of Kubernetes.
@@ -134,32 +139,6 @@ def _missing_image(said: str) -> str:
     return missing(trouble, f"another node image, which this machine has: --kind-image or {IMAGE_VARIABLE}")
 
 
-def shared_folder(name: str) -> Path | None:
-    """Return the folder that a cluster's nodes share with this machine; None if there is none, or not one of ours."""
-    for line in _mounts(name):
-        place, _, source = line.partition("=")
-        if place == MOUNT:
-            return Path(source)
-    return None
-
-
-@tenacity.retry(
-    retry=tenacity.retry_if_exception_type(CommandError),
-    stop=tenacity.stop_after_delay(LISTED_SECONDS),
-    wait=tenacity.wait_fixed(LISTED_POLL_SECONDS),
-    reraise=True,
-)
-def _mounts(name: str) -> list[str]:
-    """Return what the first node of a cluster mounts; asked again, for Docker lists a container before it knows it."""
-    nodes = _listed(name)
-    template = "{{range .Mounts}}{{.Destination}}={{.Source}}\n{{end}}"
-    return docker("inspect", "--format", template, nodes[0]).splitlines() if nodes else []
-
-
-def _listed(name: str) -> list[str]:
-    return docker("ps", "--all", "--quiet", f"--filter=label={LABEL}={name}").split()
-
-
 def delete(name: str) -> bool:
     """Delete a cluster, or what is left of one; return whether there was anything.
 
@@ -168,27 +147,36 @@ def delete(name: str) -> bool:
     Raises:
         CommandError: some of its containers will not go.
     """
+    return remove_all(name, lambda: listed(name))
+
+
+def remove_all(name: str, left: Callable[[], list[str]]) -> bool:
+    """Remove containers of a cluster, and those that still come; return whether there was any.
+
+    Raises:
+        CommandError: some of them will not go.
+    """
     await_makers(name)
     removed = False
     # Twice: a container whose maker was ended in the middle comes a moment after.
     for _ in range(2):
-        if _listed(name):
-            _remove(name)
+        if left():
+            _remove(left)
             removed = True
             SYSTEM.pause(SETTLE_SECONDS)
     return removed
 
 
-def _remove(name: str) -> None:
-    """Return when no container of a cluster is listed any more.
+def _remove(left: Callable[[], list[str]]) -> None:
+    """Remove containers, and return when none is left.
 
     Docker gives up on one whose processes take long to end, as they do on a busy machine, and then refuses at once to
     remove it again, because it is at it. So what it says counts only when time is up.
     """
     end = SYSTEM.now() + REMOVAL_SECONDS
-    while left := _listed(name):
+    while containers := left():
         try:
-            docker("rm", "--force", "--volumes", *left)
+            docker("rm", "--force", "--volumes", *containers)
         except CommandError:
             if SYSTEM.now() >= end:
                 raise

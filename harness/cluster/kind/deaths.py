@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from harness.cluster.kind.config import CONTROL_PLANE
-from harness.cluster.kind.creation import LABEL
+from harness.cluster.kind.containers import LABEL
 from harness.errors import ClusterError, NodeDied
 from harness.process import Child, spawn, undisturbed
 

@@ -15,16 +15,19 @@ from harness.cluster import abandoned
 from harness.cluster import kubeconfig as kubeconfigs
 from harness.cluster.base import PAUSE_IMAGE, ClusterSpec
 from harness.cluster.folder import ClusterFolder
-from harness.cluster.kind import config, tools
+from harness.cluster.kind import config, left, tools
 from harness.cluster.kind.cluster import ClusterOnKind, Parts
-from harness.cluster.kind.creation import Creation, await_makers, delete, shared_folder
+from harness.cluster.kind.containers import nodes, shared_folder
+from harness.cluster.kind.creation import Creation, await_makers, delete
 from harness.cluster.kind.deaths import watched
 from harness.cluster.kind.images import Images
 from harness.cluster.kind.leader import Leader
+from harness.cluster.kind.owner import Owner
 from harness.cluster.kind.pods import OwnPods
 from harness.cluster.kind.system import admit_readers, keep_to_control_plane, scheduler_token
 from harness.cluster.kind.workers import WorkerPool
 from harness.cluster.nodes import NODES
+from harness.cluster.recovery import Swept
 from harness.errors import ClusterError, HarnessError, InputError
 from harness.kube import Kube, names
 
@@ -51,6 +54,8 @@ class KindProvider:
         tools.engine_version()
         program = tools.kind_program(spec.kind)
         abandoned.remove(progress.note)
+        for what in left.sweep().removed:
+            progress.note(f"removed {what}")
         started = SYSTEM.now()
         with contextlib.ExitStack() as stack:
             folder = stack.enter_context(ClusterFolder.create(spec.name))
@@ -87,10 +92,15 @@ class KindProvider:
             return ()
         tools.engine_version()
         await_makers(str(name))
-        if shared_folder(str(name)) is None:
-            # Nothing was made, or what has this name is somebody else's.
+        there = nodes(str(name))
+        if not any(node.shared for node in there) or any(node.owner and node.owner.lives for node in there):
+            # Nothing was made, or what has this name now is somebody else's.
             return ()
         return [f"kind cluster {name}"] if delete(str(name)) else ()
+
+    def sweep(self) -> Swept:
+        """Delete clusters whose owners are gone, known by their containers alone; none where no engine answers."""
+        return Swept() if tools.unavailable() else left.sweep()
 
 
 @dataclass(frozen=True)
@@ -143,7 +153,9 @@ def _written(folder: Path, shared: Path, spec: ClusterSpec) -> Path:
     own = config.read_config(named) if named else None
     workers = config.worker_count(spec.nodes, own, spec.kind.workers, WORKERS)
     file = folder / "kind.yaml"
-    file.write_text(yaml.safe_dump(config.cluster_config(workers, shared, own), sort_keys=False), encoding="utf-8")
+    made = config.cluster_config(workers, shared, own)
+    made = config.marked(made, shared, Owner.here(keep=spec.kind.keep).place)
+    file.write_text(yaml.safe_dump(made, sort_keys=False), encoding="utf-8")
     return file
 
 

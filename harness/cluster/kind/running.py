@@ -3,7 +3,7 @@
 import contextlib
 import re
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -57,8 +57,9 @@ class Where:
 class PodScheduler:
     """One running scheduler."""
 
-    def __init__(self, pages: TunnelPages | None, log: Path, config: str) -> None:
+    def __init__(self, pages: TunnelPages | None, log: Path, config: str, command: Sequence[str]) -> None:
         self.config = config
+        self.command = tuple(command)
         self.log = log
         self._pages = pages
         self._closed = False
@@ -129,11 +130,14 @@ def taken_on(kube: Kube, pods: OwnPods, where: Where, log: Path, *, config: str,
         ClusterError: it does not come up; says what keeps it.
     """
 
+    def found() -> Object:
+        for pod in pods.now().values():
+            if where.is_it(pod):
+                return pod
+        raise ApiError("GET", f"pods of {where.container}", 404, "no such pod now")
+
     def name() -> str:
-        found = [pod["metadata"]["name"] for pod in pods.now().values() if where.is_it(pod)]
-        if not found:
-            raise ApiError("GET", f"pods of {where.container}", 404, "no such pod now")
-        return str(found[0])
+        return str(found()["metadata"]["name"])
 
     def is_up(seen: object) -> bool:
         for pod in pods.now().values():
@@ -143,7 +147,7 @@ def taken_on(kube: Kube, pods: OwnPods, where: Where, log: Path, *, config: str,
 
     pods.wait(is_up, f"a running container {where.container}", READY_SECONDS)
     pages = TunnelPages(kube, Server(NAMESPACE, name, where.port, where.scheme, token)) if where.port else None
-    scheduler = PodScheduler(pages, log, config)
+    scheduler = PodScheduler(pages, log, config, _started_with(found(), where.container))
     with _log_followed(kube, name, where, pods, log):
         try:
             if pages:
@@ -194,6 +198,18 @@ def _log_followed(kube: Kube, pod: Callable[[], str], where: Where, pods: OwnPod
         for stream in streams[-1:]:
             stream.close()
         thread.join(timeout=5)
+
+
+def _started_with(pod: Object, container: str) -> list[str]:
+    """Return the command line of a container, of its image where the pod leaves the program to that.
+
+    It is the pod that is asked and not what was deployed: what has a say in between shows here.
+    """
+    for one in pod["spec"]["containers"]:
+        if one["name"] == container:
+            program = one.get("command") or [one["image"]]
+            return [str(word) for word in (*program, *(one.get("args") or ()))]
+    return []
 
 
 def _has_ended(pod: Object, container: str) -> bool:

@@ -54,6 +54,15 @@ def engine_version() -> str:
     return docker("version", "--format", "{{.Server.Version}}").strip()
 
 
+def is_local() -> bool:
+    """Tell whether it is certain that the container engine is one of this machine."""
+    try:
+        where = os.environ.get("DOCKER_HOST") or docker("context", "inspect", "--format", "{{.Endpoints.docker.Host}}")
+    except CommandError:
+        return False
+    return where.strip().startswith("unix://")
+
+
 def kind_program(spec: KindSpec) -> Path:
     """Return kind's program: the one that was named, that on PATH, else one built from its module.
 

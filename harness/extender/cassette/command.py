@@ -21,6 +21,8 @@ _NAMED = re.compile(rf"(?P<name>-{{0,2}}{_NAME})(?P<sign>=|:\s*)(?P<value>\S.*)"
 # middle of a long word again and again.
 _INNER = re.compile(rf"(?<![\w.-])(?P<name>{_NAME})(?P<sign>=)(?P<value>[^&;,]+)", re.IGNORECASE)
 _HEADER = re.compile(rf"(?P<name>=\s*{_NAME})(?P<sign>:\s*)(?P<value>\S.*)", re.IGNORECASE | re.DOTALL)
+# --authorization-kubeconfig=/etc/kubernetes/scheduler.conf: what programs take there is always a file.
+_FILE = re.compile(r"kubeconfig$", re.IGNORECASE)
 # A name before a port is a host, not a secret.
 _PORT = re.compile(r"\d+(?:/.*)?", re.DOTALL)
 _SUBJECT = re.compile(r"(?P<option>--?[\w-]+=)?(?P<subject>(?:cmd|go|https?|image|py|ref|source):.*)", re.DOTALL)
@@ -59,7 +61,7 @@ def _words(words: Sequence[str]) -> Iterator[str]:
     follows = False
     for word in words:
         yield LEFT_OUT if follows and not OPTION.fullmatch(word) else _word(word)
-        follows = bool(_FLAG.fullmatch(word)) and not REFERENCE.search(word)
+        follows = bool(_FLAG.fullmatch(word)) and not _is_reference(word)
 
 
 def _word(word: str) -> str:
@@ -94,7 +96,11 @@ def _unquoted(word: str) -> str:
         return word
 
 
+def _is_reference(name: str) -> bool:
+    return bool(REFERENCE.search(name) or _FILE.search(name))
+
+
 def _replaced(match: re.Match[str]) -> str:
-    if REFERENCE.search(match["name"]) or (match["sign"] != "=" and _PORT.fullmatch(match["value"])):
+    if _is_reference(match["name"]) or (match["sign"] != "=" and _PORT.fullmatch(match["value"])):
         return match[0]
     return f"{match['name']}{match['sign']}{LEFT_OUT}"

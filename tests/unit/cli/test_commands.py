@@ -8,6 +8,8 @@ import pytest
 from harness import process, temporary, toolchain
 from harness.cluster.embedded.releases import releases
 from harness.cluster.folder import folders
+from harness.cluster.kind.provider import KindProvider
+from harness.cluster.recovery import Swept
 from harness.errors import MissingToolError
 from harness.paths import runs_folder
 from tests.processes import await_gone, await_text, python
@@ -106,6 +108,15 @@ def test_clean_removes_what_crashed_and_nothing_else(harness: Harness, tmp_path:
     assert [folder.name for folder in folders()] == ["lives"]
     for child in (up, crashed):
         child.stop()
+
+
+def test_clean_says_what_it_found_without_any_folder_and_what_it_leaves_alone(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(KindProvider, "sweep", lambda _: Swept(["kind cluster a"], ["kind cluster b is left alone"]))
+    assert harness("clean").out == "removed kind cluster a\nkind cluster b is left alone\n"
+    monkeypatch.setattr(KindProvider, "sweep", lambda _: Swept([], ["kind cluster b is left alone"]))
+    assert harness("clean").out == "kind cluster b is left alone\n"
 
 
 def test_clean_removes_what_killed_commands_left(harness: Harness) -> None:

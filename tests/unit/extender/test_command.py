@@ -53,6 +53,7 @@ def test_secrets_of_a_subject(text: str, kept: str) -> None:
     [
         "cmd:./token-extender --port {port} --mode 'a  b'",
         "cmd:x --token-file /etc/token --secretName=mine --verbose",
+        "cmd:kube-scheduler --authorization-kubeconfig=/etc/kubernetes/scheduler.conf --authorization-kubeconfig a",
         "cmd:x --url http://token-service:8080/filter --peer=secret-store:9000",
         "cmd:",
         "py:my_token:Extender",

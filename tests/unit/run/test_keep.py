@@ -96,6 +96,28 @@ def test_the_settings_of_every_scheduler_are_kept(tmp_path: Path, monkeypatch: p
 
 
 @pytest.mark.parametrize(
+    ("words", "seen"),
+    [
+        (["--v=2", "-v=4"], 4),
+        (["--v", "3", "--leader-elect=false"], 3),
+        (["-v", "5"], 5),
+        (["-v6"], 6),
+        (["--v=2", "-v"], 2),
+        (["--v=2", "--v", "--leader-elect=false"], 2),
+        (["--vmodule=a=9", "--version", "--values", "7"], None),
+    ],
+)
+def test_how_much_it_logs_is_the_last_word_of_its_command_about_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], seen: int | None
+) -> None:
+    cluster = FakeCluster(tmp_path)
+    monkeypatch.setattr(FakeScheduler, "command", ["kube-scheduler", *words], raising=False)
+    with DefaultVariant().install(cluster) as installed:
+        (told,) = schedulers(cluster, installed)
+    assert told["verbosity"] == seen
+
+
+@pytest.mark.parametrize(
     ("text", "known"), [("ref:random", UNLIMITED), ("cmd:sh x", {**dict.fromkeys(UNLIMITED), "traced": False})]
 )
 def test_of_a_controller_only_what_is_known_is_kept(tmp_path: Path, text: str, known: dict[str, object]) -> None:

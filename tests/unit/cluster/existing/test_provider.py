@@ -5,11 +5,12 @@ import pytest
 import yaml
 
 from harness.cluster import abandoned
-from harness.cluster.base import ClusterSpec, ExistingSpec, Recovers
+from harness.cluster.base import ClusterSpec, ExistingSpec
 from harness.cluster.existing import empty
 from harness.cluster.existing import provider as existing
 from harness.cluster.existing.provider import ExistingProvider
 from harness.cluster.folder import ClusterFolder, folder_of, folders
+from harness.cluster.recovery import Recovers
 from harness.cluster.registry import provider
 from harness.errors import ClusterError, InputError
 from harness.kube import Kube

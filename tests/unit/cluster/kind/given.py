@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import yaml
 
+from harness.cluster.kind.owner import Owner
 from harness.cluster.kind.pods import OwnPods
 from harness.cluster.kind.running import Where
 from harness.kube import Kube, Object, Resource
@@ -149,7 +150,7 @@ def pod(name: str, state: Mapping[str, Any] | None = None, **others: Any) -> Obj
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {**metadata, **others.pop("metadata", {})},
-        "spec": {"containers": [{"name": "kube-scheduler"}], **others},
+        "spec": {"containers": [{"name": "kube-scheduler", "image": "i"}], **others},
         "status": {"phase": "Running", "containerStatuses": [status]},
     }
 
@@ -180,11 +181,21 @@ clusters: [{name: kind, cluster: {server: "https://127.0.0.1:1"}}]
 users: [{name: kind, user: {token: of-the-administrator}}]
 """
 NOTHING: Mapping[str, str] = {}
+_NODES = 'sed -n -E "/^${of:-.*}-(control-plane|worker[0-9]*)$/p"'
+# What the first node of a configuration mounts; its role is its first line.
+_FIRST_MOUNTS = (
+    "/role:/ {if (seen++) exit} /hostPath:/ {here = $NF} /containerPath:/ {there = $NF} "
+    'here && there {printf "\\t%s\\t%s", there, here; here = there = ""} END {print ""}'
+)
 MANIFEST = "spec: {containers: [{name: kube-scheduler, command: [kube-scheduler], image: scheduler:1}]}\n"
 
 
 class Engine:
-    """A container engine and a kind whose clusters are lines of files: `containers` has the names of their nodes."""
+    """A container engine and a kind whose clusters are lines of files.
+
+    `containers` has the names of all nodes, `mounts-of-NAME` what those of a cluster see of this machine: a place in
+    the node and a folder here, and so on.
+    """
 
     def __init__(self, programs: Programs, folder: Path) -> None:
         self.programs = programs
@@ -195,20 +206,26 @@ class Engine:
         self._put("kubelet", KUBELET_CONFIG)
         self._put("flags", KUBELET_FLAGS)
         self._put("containers", "")
-        self._put("clusters", "")
-        # The folders that nodes see of this machine, each as PLACE=FOLDER.
-        self._put("mounts", "")
         self.put_docker()
         self.put_kind()
 
     def put_docker(self, cases: Mapping[str, str] = NOTHING) -> None:
         """Write the program docker; `cases` come before what it does otherwise."""
         there = self._folder
+        # The last filter is the label of kind, with or without the name of a cluster.
+        chosen = f'for word in "$@"; do case "$word" in --filter=label=*=*) of="${{word##*=}}";; esac; done; {_NODES}'
+        nodes = f"{chosen} {there}/containers"
+        remove = f'for id in "$@"; do sed -i "/^${{id#id-of-}}$/d" {there}/containers; done'
+        mounts = (
+            'for id in "$@"; do case "$id" in id-of-*) name="${id#id-of-}"; name="${name%-worker*}"; '
+            f'name="${{name%-control-plane}}"; printf "%s\\t%s" "$id" "$name"; cat {there}/mounts-of-$name;; esac; done'
+        )
         answers = {
             "version*": "echo 28.1.1",
-            '"ps --all --quiet"*': f"sed s/^/id-of-/ {there}/containers",
-            '"ps --all"*': f"cat {there}/containers",
-            '"inspect --format {{range .Mounts}}"*': f"cat {there}/mounts",
+            '"context inspect"*': "echo unix:///var/run/docker.sock",
+            '"ps --all --quiet"*': f"{nodes} | sed s/^/id-of-/",
+            '"ps --all"*': nodes,
+            '"inspect --format {{.Id}}"*': mounts,
             '"inspect --format {{.NetworkSettings"*': "echo 172.18.0.2",
             '*"cat /etc/kubernetes/manifests/kube-scheduler.yaml"': f"cat {there}/manifest",
             '*"cat /var/lib/kubelet/config.yaml"': f"cat {there}/kubelet",
@@ -217,28 +234,27 @@ class Engine:
             '*"systemctl stop kubelet"': "true",
             '*"sh -euc"*': "true",
             "events*": "exec sleep 600",
-            # kind knows its clusters by their containers.
-            "rm*": f"true >{there}/containers; true >{there}/clusters",
+            "rm*": remove,
         }
         self.programs.put("docker", {**cases, **answers, **cases})
 
     def put_kind(self, cases: Mapping[str, str] = NOTHING) -> Path:
         """Write the program kind; `cases` come before what it does otherwise."""
         there = self._folder
+        named = 'for word in "$@"; do case "$word" in --name=*) name="${word#*=}";; esac; done'
         create = (
-            'for word in "$@"; do case "$word" in --kubeconfig=*) cp '
-            f'{there}/kubeconfig "${{word#*=}}";; --name=*) name="${{word#*=}}";; esac; config="$word"; done; '
-            f'echo "$name" >>{there}/clusters; cp "$config" {there}/config; '
-            f"echo /lib/modules=/lib/modules >{there}/mounts; "
-            f'sed -n "s,.*hostPath: ,/harness=,p" "$config" | head -n 1 >>{there}/mounts; '
+            f'{named}; for word in "$@"; do config="$word"; case "$word" in '
+            f'--kubeconfig=*) cp {there}/kubeconfig "${{word#*=}}";; esac; done; cp "$config" {there}/config; '
+            f"awk '{_FIRST_MOUNTS}' \"$config\" >{there}/mounts-of-$name; "
             f'grep "role: worker" "$config" | awk -v name="$name" '
-            f'\'{{print name "-worker" (NR > 1 ? NR : "")}} END {{print name "-control-plane"}}\' >{there}/containers'
+            f'\'{{print name "-worker" (NR > 1 ? NR : "")}} END {{print name "-control-plane"}}\' >>{there}/containers'
         )
         answers = {
-            '"get clusters"': f"cat {there}/clusters",
+            # It knows its clusters by their containers.
+            '"get clusters"': f"sed -E 's/-(control-plane|worker[0-9]*)$//' {there}/containers | uniq",
             '"create cluster"*': create,
             '"export kubeconfig"*': f'for word in "$@"; do :; done; cp {there}/kubeconfig "${{word#*=}}"',
-            '"delete cluster"*': f"true >{there}/containers; true >{there}/clusters",
+            '"delete cluster"*': f'{named}; sed -i -E "/^$name-(control-plane|worker[0-9]*)$/d" {there}/containers',
             "version*": "echo 0.33.0",
         }
         return self.programs.put("kind", {**cases, **answers, **cases})
@@ -254,14 +270,18 @@ class Engine:
 
     def add_stranger(self, name: str) -> None:
         """Let somebody else have a cluster."""
-        self._put("clusters", f"{name}\n")
-        self._put("containers", f"{name}-control-plane\n")
-        self._put("mounts", "/lib/modules=/lib/modules\n/var=/harness\n")
+        self._add(name, {"/lib/modules": "/lib/modules", "/var": "/harness"})
 
-    def add_left(self, name: str) -> None:
-        """Let there be what a killed run of ours left of a cluster."""
-        self.add_stranger(name)
-        self._put("mounts", f"/lib/modules=/lib/modules\n/harness={self._folder}/shared\n")
+    def add_left(self, name: str, owner: Owner | None = None) -> None:
+        """Let there be what a killed run of ours left of a cluster; one of an older harness tells no owner."""
+        shared = f"{self._folder}/shared"
+        marks = {owner.place: shared} if owner else {}
+        self._add(name, {"/lib/modules": "/lib/modules", **marks, "/harness": shared})
+
+    def _add(self, name: str, mounts: Mapping[str, str]) -> None:
+        others = [one for one in self.containers() if not one.startswith(f"{name}-")]
+        self._put("containers", "".join(f"{one}\n" for one in (*others, f"{name}-control-plane")))
+        self._put(f"mounts-of-{name}", "".join(f"\t{place}\t{source}" for place, source in mounts.items()) + "\n")
 
     def _put(self, name: str, text: str) -> None:
         (self._folder / name).write_text(text)

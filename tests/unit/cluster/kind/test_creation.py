@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from harness.cluster.kind import creation
-from harness.cluster.kind.creation import Creation, delete, shared_folder
+from harness.cluster.kind.containers import LABEL, shared_folder
+from harness.cluster.kind.creation import Creation, delete
 from harness.errors import ClusterError, CommandError, InputError
 from harness.process import spawn
 from tests.processes import PATIENCE_SECONDS, is_gone
@@ -222,13 +223,14 @@ def test_the_folder_that_nodes_share_is_known_from_the_nodes_themselves(world: W
 def test_a_container_that_docker_lists_and_does_not_know_yet_is_asked_for_again(world: World, tmp_path: Path) -> None:
     world.engine.add_left("h")
     asked = tmp_path / "asked"
-    unknown = f"[ -e {asked} ] && cat {tmp_path}/engine/mounts || {{ touch {asked}; echo No such object >&2; exit 1; }}"
-    world.engine.put_docker({'"inspect --format {{range .Mounts}}"*': unknown})
+    shown = f"printf 'id\\th'; cat {tmp_path}/engine/mounts-of-h"
+    unknown = f"[ -e {asked} ] && {{ {shown}; }} || {{ touch {asked}; echo No such object >&2; exit 1; }}"
+    world.engine.put_docker({'"inspect --format {{.Id}}"*': unknown})
     assert shared_folder("h") == tmp_path / "engine" / "shared"
 
 
 def test_a_command_that_still_makes_a_container_is_waited_for(world: World, tmp_path: Path) -> None:
-    maker = [sys.executable, "-c", "import time; time.sleep(1)", f"{creation.LABEL}=h"]
+    maker = [sys.executable, "-c", "import time; time.sleep(1)", f"{LABEL}=h"]
     child = spawn("docker run", maker, log=tmp_path / "maker.log")
     delete("h")
     # Asked of the kernel: the thread that sets `ended` may not have had its turn yet.
@@ -240,7 +242,7 @@ def test_a_command_that_makes_a_container_for_ever_is_ended(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(creation, "MAKERS_SECONDS", 0.1)
-    maker = [sys.executable, "-c", "import time; time.sleep(600)", f"{creation.LABEL}=h"]
+    maker = [sys.executable, "-c", "import time; time.sleep(600)", f"{LABEL}=h"]
     child = spawn("docker run", maker, log=tmp_path / "maker.log")
     delete("h")
     assert child.ended.wait(PATIENCE_SECONDS)

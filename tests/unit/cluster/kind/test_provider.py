@@ -1,10 +1,13 @@
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.cluster.base import ClusterSpec, KindSpec
 from harness.cluster.folder import ClusterFolder, folders
+from harness.cluster.kind import provider
+from harness.cluster.kind.cluster import Parts
 from harness.cluster.kind.provider import KindProvider
 from harness.errors import CommandError, InputError, MissingToolError
 from tests.unit.cluster.kind.given import spec
@@ -61,6 +64,19 @@ def test_who_binds_gets_a_kubeconfig_of_a_scheduler_and_not_the_administrators(w
         document = json.loads(cluster.scheduler_kubeconfig.read_text())
         assert document["users"] == [{"name": "kind", "user": {"token": "token of harness-scheduler"}}]
         assert cluster.scheduler_kubeconfig.stat().st_mode & 0o777 == 0o600
+
+
+def test_who_shows_what_a_cluster_is_made_of_shows_no_token(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[Parts] = []
+
+    def parts(*given: Any) -> Parts:
+        made.append(Parts(*given))
+        return made[-1]
+
+    monkeypatch.setattr(provider, "Parts", parts)
+    with up():
+        assert made[0].token == "token of harness-reader"
+        assert made[0].token not in repr(made[0])
 
 
 @pytest.mark.parametrize(("nodes", "chosen", "expected"), [(0, None, 3), (5, None, 5), (5, 2, 2)])

@@ -10,6 +10,7 @@ import urllib3
 
 from harness import tunnel
 from harness.clock import wait_until
+from harness.cluster.base import TellsCommand
 from harness.cluster.kind import running
 from harness.cluster.kind.pods import OwnPods
 from harness.cluster.kind.running import PodScheduler, Where, taken_on
@@ -122,6 +123,30 @@ def test_a_scheduler_is_taken_on_when_its_container_runs(kube: LoggingKube, pods
     with on(kube, pods, log) as found:
         assert (found.config, found.log) == ("kind: K\n", log)
     assert kube.followed[0] == (f"/api/v1/namespaces/kube-system/pods/{SCHEDULER}", {"container": "kube-scheduler"})
+
+
+@pytest.mark.parametrize(
+    ("container", "command"),
+    [
+        (
+            {"command": ["kube-scheduler", "--v=2"], "args": ["--config=/c", "--port=1"]},
+            ("kube-scheduler", "--v=2", "--config=/c", "--port=1"),
+        ),
+        ({"command": ["kube-scheduler"]}, ("kube-scheduler",)),
+        ({"args": ["--v=4"]}, ("own/scheduler:1", "--v=4")),
+        ({"command": None, "args": None}, ("own/scheduler:1",)),
+    ],
+)
+def test_its_command_is_what_its_own_container_runs(
+    kube: LoggingKube, pods: OwnPods, log: Path, container: Object, command: tuple[str, ...]
+) -> None:
+    beside = {"name": "beside", "image": "other:1", "command": ["another"]}
+    own = {"name": "kube-scheduler", "image": "own/scheduler:1", **container}
+    kube.create(pod("another", labels={}))
+    started(kube, pods, scheduler(RUNNING, containers=[beside, own]))
+    with on(kube, pods, log) as found:
+        assert isinstance(found, TellsCommand)
+        assert found.command == command
 
 
 def test_one_that_serves_nothing_has_no_pages(kube: LoggingKube, pods: OwnPods, log: Path) -> None:
