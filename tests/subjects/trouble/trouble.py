@@ -79,7 +79,7 @@ class Trouble:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         while self.read(connection):
             connection.sendall(self.answer())
-            if self.options.mark and self.count == MARKED:
+            if self.options.mark and self.count >= MARKED:
                 pathlib.Path(self.options.mark).touch()
             if self.options.close:
                 break
