@@ -10,7 +10,11 @@ from harness.report.words import Words
 
 Pair = tuple[LoadRecord, LoadResult]
 MS_DIGITS, RATE_DIGITS = 3, 1
-NAMED = {"wire": ("names", "objects"), "model": ("open", "closed")}
+NAMED = {
+    "wire": ("names", "objects"),
+    "model": ("open", "closed"),
+    "limited_by": ("extender", "generator", "bound", "time"),
+}
 
 
 @dataclass(frozen=True)

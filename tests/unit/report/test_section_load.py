@@ -153,6 +153,14 @@ def test_a_knee_that_others_than_the_extender_limited_is_the_least(tmp_path: Pat
     assert "至少承受 50 请求/s" in sentence(Sources(loads=(record,)), ZH)[1]
 
 
+def test_who_ended_the_search_is_told_in_the_language_of_the_reader(tmp_path: Path) -> None:
+    record = Loads(tmp_path).knee([(50.0, True, False), (100.0, False, True)], limited_by="generator").record()
+    assert [column(tables(shown(record, words=words))["load-knees"], "limited_by") for words in (EN, ZH)] == [
+        ["generator"],
+        ["负载生成器"],
+    ]
+
+
 def test_steps_that_the_generator_limited_do_not_matter_beside_a_knee(tmp_path: Path) -> None:
     loads = Loads(tmp_path).add(asked(even(900), uneven(900), late_ms=9.0), rate=900.0)
     record = loads.knee([(50.0, True, False), (900.0, False, True), (100.0, False, False)]).record()
