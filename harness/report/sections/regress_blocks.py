@@ -4,6 +4,7 @@ A block is a stretch of pairs that follow each other. Each is made here as the v
 candidate over that of the base, of the pairs that both sides answered, and none reaches over a restart.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -45,6 +46,11 @@ def blocks(regression: Regression, comparison: Comparison) -> list[Block] | None
                 number += 1
                 made.append(Block(metric, number, stage, restart, ratio, pairs))
     return made
+
+
+def lost(folder: Path | None, samples: Sequence[str]) -> list[str]:
+    """Return the files of raw pairs that are gone or damaged."""
+    return [name for name in samples if folder is None or _arrays(folder, name) is None]
 
 
 def _arrays(folder: Path, name: str) -> Arrays | None:

@@ -1,6 +1,7 @@
 """Pictures of a comparison: its ratios with their intervals, and how they went on from block to block. Pure."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import altair
@@ -21,6 +22,15 @@ STRIP_HEIGHT = 110
 STRIPS_MAX = 6
 VERDICT_COLOURS = {"PASS": charts.GOOD, "REGRESSION": charts.BAD, "INCONCLUSIVE": charts.COLOURS[1]}
 ROWS_MAX = 40
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What a picture of ratios says besides its rows."""
+
+    title: str
+    about: str
+    axis: str
 
 
 def tolerance_of(regression: Regression) -> float:
@@ -46,14 +56,33 @@ def forest_pictures(name: str, regression: Regression, words: Words) -> list[Pic
 
 
 def _forest(name: str, regression: Regression, comparisons: Sequence[Comparison], words: Words) -> Picture:
-    rows = _forest_rows(comparisons, words)
     tolerance = tolerance_of(regression)
+    about = words(
+        "regress.about.forest",
+        tolerance=share(tolerance),
+        excluded=share(excluded(tolerance)),
+        lines=words("regress.join").join(_told(one, words) for one in comparisons),
+    )
+    labels = Labels(words("regress.picture.forest"), about, words("regress.axis.ratio"))
+    return forest(name, _forest_rows(comparisons, words), tolerance, labels, words)
+
+
+def forest(name: str, rows: Sequence[Row], tolerance: float, labels: Labels, words: Words) -> Picture:
+    """Return ratios with their intervals over what is accepted and what a PASS excludes.
+
+    Args:
+        name: of the picture.
+        rows: `title` of the panel, `metric`, `ratio`, `low`, `high`, and `verdict` in words; one at least.
+        tolerance: the slowdown that was accepted.
+        labels: what it says.
+        words: its language.
+    """
     limit = excluded(tolerance)
     low = min(0.95, *(row["low"] for row in rows)) - 0.01
     high = max(1 + limit + 0.02, *(row["high"] for row in rows)) + 0.01
     x = altair.X(
         "ratio:Q",
-        title=words("regress.axis.ratio"),
+        title=labels.axis,
         scale=altair.Scale(domain=[rounded(low), rounded(high)], nice=False, zero=False),
         axis=altair.Axis(format=".2f", tickCount=8),
     )
@@ -73,20 +102,14 @@ def _forest(name: str, regression: Regression, comparisons: Sequence[Comparison]
     )
     strip = altair.layer(
         *_bands(tolerance, limit, high),
-        base.mark_rule(strokeWidth=2).encode(x=altair.X("low:Q", title=words("regress.axis.ratio")), x2="high:Q"),
+        base.mark_rule(strokeWidth=2).encode(x=altair.X("low:Q", title=labels.axis), x2="high:Q"),
         base.mark_point(filled=True, size=70, opacity=1).encode(x=x),
     ).properties(width=charts.WIDTH - 60, height=altair.Step(ROW_HEIGHT))
     header = altair.Header(labelOrient="top", labelAnchor="start", labelFontWeight="bold", title=None)
     titles = list(dict.fromkeys(row["title"] for row in rows))
     chart: Any = strip.facet(data=data(rows), row=altair.Row("title:N", sort=titles, header=header), spacing=8)
     chart = chart.resolve_scale(y="independent")
-    about = words(
-        "regress.about.forest",
-        tolerance=share(tolerance),
-        excluded=share(limit),
-        lines=words("regress.join").join(_told(one, words) for one in comparisons),
-    )
-    return Picture(name, words("regress.picture.forest"), about, charts.spec(chart))
+    return Picture(name, labels.title, labels.about, charts.spec(chart))
 
 
 def _forest_rows(comparisons: Sequence[Comparison], words: Words) -> list[Row]:
