@@ -26,14 +26,8 @@ from harness.load.stats.against import STARTS_MIN, interval_of, judge_against
 from harness.load.stats.blocks import PAIRS_MAX, Floats
 from harness.load.stats.judge import rejects
 from harness.paths import PACKAGE
-from harness.record.baseline import (
-    Baseline,
-    BaselineCell,
-    BaselineMetric,
-    BaselineSubject,
-    Checked,
-    CheckedRow,
-)
+from harness.record.baseline import Baseline, BaselineCell, BaselineMetric, BaselineSubject
+from harness.record.check import Checked, CheckedRow
 from harness.record.regress import finite
 
 YARDSTICK = "ref:pass-through"

@@ -10,9 +10,7 @@ import orjson
 from harness.errors import InputError
 
 KIND = "baseline"
-CHECK_FILE = "baseline.json"
 FORMAT = 2
-VERDICTS = ("REGRESSION", "INCONCLUSIVE", "PASS")
 
 
 @dataclass(frozen=True)
@@ -61,54 +59,6 @@ class Baseline:
     def to_json(self) -> dict[str, Any]:
         """Return the file's content."""
         return {"format": FORMAT, "kind": KIND, **self.facts, "subjects": [asdict(one) for one in self.subjects]}
-
-
-@dataclass(frozen=True)
-class CheckedRow:
-    """One comparison with a baseline; `now` and `then` are ratios to the yardstick with their intervals.
-
-    What is not known, because too little was answered, is None.
-    """
-
-    title: str
-    metric: str
-    then: tuple[float, float, float]
-    now: tuple[float | None, float | None, float | None]
-    change: tuple[float | None, float | None, float | None]
-    verdict: str
-    p_values: tuple[float, ...]
-    mde: float | None
-    pairs: int
-    failure: str | None = None
-    samples: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Checked:
-    """Everything that a check found."""
-
-    subject: str
-    file: str
-    yardstick: str
-    tolerance: float
-    rows: tuple[CheckedRow, ...]
-    notes: tuple[str, ...] = ()
-    path: Path | None = None
-
-    @property
-    def verdict(self) -> str:
-        """Return the worst verdict."""
-        return next((one for one in VERDICTS if any(row.verdict == one for row in self.rows)), VERDICTS[1])
-
-    @property
-    def ok(self) -> bool:
-        """Tell whether nothing speaks against the subject."""
-        return self.verdict != VERDICTS[0] and not any(row.failure for row in self.rows)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return everything as a program reads it."""
-        record = str(self.path) if self.path else None
-        return {"verdict": self.verdict, "ok": self.ok, **asdict(self), "path": None, "record": record}
 
 
 def write(baseline: Baseline, path: Path) -> None:
@@ -164,3 +114,12 @@ def _cell(value: Mapping[str, Any]) -> BaselineCell:
 
 def _blocks(value: Sequence[Sequence[float]]) -> tuple[tuple[float, ...], ...]:
     return tuple(tuple(map(float, start)) for start in value)
+
+
+def is_saved(path: Path) -> bool:
+    """Tell whether a file is a baseline that was saved, and no check against one: both may have the same name."""
+    try:
+        value = orjson.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(value, dict) and value.get("kind") == KIND

@@ -7,15 +7,20 @@ from pathlib import Path
 import orjson
 
 from harness.errors import RecordError
-from harness.record import baseline, load, regress
+from harness.record import baseline, check, load, regress
 
 LATEST = "latest"
 RUN = "run.json"
-ANY = (RUN, load.FILE, regress.FILE)
-"""The files that make a folder a record: of a run, a load, or a comparison of two extenders."""
-OTHERS = (load.FILE, regress.FILE)
+OTHERS = (load.FILE, regress.FILE, check.FILE)
 """The files of records that are not of runs."""
-_KINDS = {RUN: "a run", load.FILE: "a load", regress.FILE: "a comparison of two extenders"}
+ANY = (RUN, *OTHERS)
+"""The files that make a folder a record: of a run, a load, a comparison of two extenders, or a check of one."""
+_KINDS = {
+    RUN: "a run",
+    load.FILE: "a load",
+    regress.FILE: "a comparison of two extenders",
+    check.FILE: "a check against a baseline",
+}
 NEXT_MOVE = "`harness report` shows records of any kind, `harness regress` compares two extenders under load"
 _SHOWN_MAX = 5
 # `20261116-053610` at the beginning of an id.
@@ -36,12 +41,12 @@ def resolve(name: str, root: Path, files: Sequence[str] = (RUN,)) -> Path:
     given = Path(name)
     if name and _is_record(given, files):
         return given
-    if given.name in files and given.is_file():
+    if given.name in files and _has(given.parent, given.name):
         return given.parent
     if name:
         for folder in (given.parent if given.name in ANY else given, root / name):
             _refuse_other(folder, name, files)
-    _refuse_check(name, root)
+    _refuse_baseline(given, name)
     known = ids(root, files)
     if not known:
         raise RecordError(f"{name}: no record seen under {root}; make one with `harness run`")
@@ -60,9 +65,15 @@ def resolve(name: str, root: Path, files: Sequence[str] = (RUN,)) -> Path:
     raise RecordError(f"{name}: no such record under {root}; the nearest: {', '.join(nearest)}; or `{LATEST}`")
 
 
+def file_of(folder: Path) -> str | None:
+    """Return the file that says what a record is; None if the folder is none."""
+    return next((file for file in ANY if _has(folder, file)), None)
+
+
 def kind_seen(folder: Path) -> str | None:
     """Return what a folder is a record of, as a person says it; None if it is none."""
-    return next((kind for file, kind in _KINDS.items() if (folder / file).is_file()), None)
+    file = file_of(folder)
+    return _KINDS[file] if file else None
 
 
 def newest(count: int, root: Path, files: Sequence[str] = (RUN,)) -> list[Path]:
@@ -86,17 +97,19 @@ def _refuse_other(folder: Path, name: str, files: Sequence[str]) -> None:
 
 
 def _is_record(folder: Path, files: Sequence[str]) -> bool:
-    return any((folder / file).is_file() for file in files)
+    return any(_has(folder, file) for file in files)
 
 
-def _refuse_check(name: str, root: Path) -> None:
-    """Say what a check against a baseline is: it has a folder among the records, with all about it in one file."""
-    for folder in (Path(name), root / name):
-        if name and (folder / baseline.CHECK_FILE).is_file():
-            raise RecordError(
-                f"{name}: this is a check against a baseline, of which no report is made; "
-                f"its verdict and its numbers are in {folder / baseline.CHECK_FILE}"
-            )
+def _has(folder: Path, file: str) -> bool:
+    """Tell whether a folder has a file of a record; a baseline that somebody saved there is none."""
+    path = folder / file
+    return path.is_file() and not (file == check.FILE and baseline.is_saved(path))
+
+
+def _refuse_baseline(given: Path, name: str) -> None:
+    """Raise an error if the file is a baseline: what is measured against it is a record, the file itself is not."""
+    if name and given.is_file() and baseline.is_saved(given):
+        raise RecordError(f"{name}: a baseline seen, a record expected; `harness baseline check` makes one against it")
 
 
 def _latest(known: list[str], root: Path) -> str:

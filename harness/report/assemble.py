@@ -9,6 +9,7 @@ from typing import Literal
 from harness.expect.base import NAMES_SHOWN_MAX
 from harness.report.document import Callout, Check, Document, Section
 from harness.report.sections import (
+    baseline,
     comparison,
     differences,
     environment,
@@ -39,6 +40,7 @@ SECTIONS: tuple[ModuleType, ...] = (
     extenders,
     load,
     regress,
+    baseline,
     trace,
     metrics,
     warnings,
@@ -71,6 +73,7 @@ def verdict_on(sources: Sources, words: Words) -> tuple[Outcome, str]:
         (sources.runs, verdict.sentence),
         (sources.loads, load_verdict.sentence),
         (sources.regressions, regress.sentence),
+        (sources.checked, baseline.sentence),
     )
     told: list[tuple[Outcome, str]] = [sentence(sources, words) for records, sentence in kinds if records]
     if sources.broken:
@@ -90,6 +93,7 @@ def title(sources: Sources, words: Words, key: str = "formats.title.runs") -> st
         *dict.fromkeys(f"{run.record.meta.scenario}[{run.record.meta.size}]" for run in sources.runs),
         *(words("formats.title.load", subjects=named) for named in subjects),
         *(words("formats.title.regress", candidate=one.candidate, base=one.base) for one in sources.regressions),
+        *(words("formats.title.baseline", subject=one.subject, file=one.file) for one in sources.checked),
     ]
     shown, rest = listed.join(names[:NAMES_SHOWN_MAX]), len(names) - NAMES_SHOWN_MAX
     told = words("formats.title.more", names=shown, count=rest) if rest > 0 else shown
@@ -115,6 +119,7 @@ def _checks(sources: Sources, words: Words) -> Iterator[Check]:
         yield check if taken is None else replace(check, seconds=taken)
     yield from load_verdict.checks(sources, words)
     yield from regress.checks(sources, words)
+    yield from baseline.checks(sources, words)
 
 
 def _told_apart(checks: Iterator[Check]) -> Iterator[Check]:

@@ -18,7 +18,18 @@ from harness.report.words import Words
 RUNS_MAX = 12
 """Of more runs, only the first get chapters and logs of their own: the tables have all of them."""
 # Chapters of a report that are results; the others have a place of their own.
-_RESULTS = ("comparison", "differences", "placement", "timeline", "pending", "extenders", "load", "regress", "trace")
+_RESULTS = (
+    "comparison",
+    "differences",
+    "placement",
+    "timeline",
+    "pending",
+    "extenders",
+    "load",
+    "regress",
+    "baseline",
+    "trace",
+)
 _MARKS = {"held": "good", "rejected": "bad"}
 _AFTER_RESULTS = ("metrics", "warnings")
 
@@ -148,7 +159,7 @@ def _analysis(sources: Sources, words: Words) -> Section:
         "pending" if any(run.counts()["pending"] for run in sources.runs) else "",
         "extender" if any(run.record.extenders for run in sources.runs) else "",
         "load" if sources.loads else "",
-        "regress" if sources.regressions else "",
+        "regress" if sources.regressions or sources.checked else "",
         "failed" if any(not run.ok for run in sources.runs) else "",
         "limits",
     ]
@@ -164,6 +175,7 @@ def _appendix(sources: Sources, commands: Sequence[Block], words: Words) -> Sect
     measured: list[Iterable[object]] = [
         *(load.meta.get("command") or () for load in sources.loads),
         *(regression.meta.get("command") or () for regression in sources.regressions),
+        *(one.meta.get("command") or () for one in sources.checked),
     ]
     lines = list(dict.fromkeys(line for line in map(_command, measured) if line))
     # The language too: elsewhere another one may be the usual.

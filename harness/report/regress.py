@@ -3,7 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 
-from harness.record.baseline import Checked
+from harness.record.check import Checked
 from harness.record.regress import Comparison, MetricResult, Regression
 from harness.report.text import fitted
 
@@ -25,7 +25,7 @@ def regression_text(result: Regression) -> str:
     return "\n".join(lines)
 
 
-def headline(result: Regression) -> str:
+def headline(result: Regression | Checked) -> str:
     """Return the verdict in a word or two."""
     return f"{result.verdict}, and it FAILS" if result.failures else result.verdict
 
@@ -84,8 +84,8 @@ def checked_text(checked: Checked) -> str:
         for row in checked.rows
     ]
     headers = ("", "metric", "then", "now", "change [95 % CI]", "verdict", "n", "MDE")
-    lines = [f"{checked.verdict}: {checked.subject} against {checked.file}", "", fitted(rows, headers, ()), ""]
-    lines += [f"FAILED {row.title}: {row.failure}" for row in checked.rows if row.failure]
+    lines = [f"{headline(checked)}: {checked.subject} against {checked.file}", "", fitted(rows, headers, ()), ""]
+    lines += [f"FAILED {failure}" for failure in checked.failures]
     lines.append(f"then, now: how many times what {checked.yardstick} costs; {checked.tolerance:.0%} more is accepted")
     lines += [f"note: {note}" for note in checked.notes]
     if checked.path:

@@ -9,8 +9,9 @@ from typing import TypeVar, get_args
 from harness.errors import RecordError
 from harness.expect.base import Status, Verdict
 from harness.expect.judge import judge
-from harness.record import load, read, regress
-from harness.record.find import ANY, RUN
+from harness.record import check, load, read, regress
+from harness.record.check import Checked
+from harness.record.find import ANY, RUN, file_of
 from harness.record.load import LoadRecord
 from harness.record.model import Record
 from harness.record.regress import Regression
@@ -31,12 +32,14 @@ class Sources:
         runs: with the verdicts that were saved; a damaged run without saved verdicts has none.
         broken: what is doubtful about the records themselves, one sentence each that begins with the record's id. The
             `warnings` of a run's record are among them; records that cannot be read at all are only here.
+        checked: checks against baselines.
     """
 
     runs: tuple[RunSummary, ...] = ()
     loads: tuple[LoadRecord, ...] = ()
     regressions: tuple[Regression, ...] = ()
     broken: tuple[str, ...] = ()
+    checked: tuple[Checked, ...] = ()
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -45,6 +48,7 @@ class Sources:
             *(run.record.path.name for run in self.runs),
             *(load.path.name for load in self.loads),
             *(regression.path.name for regression in self.regressions if regression.path),
+            *(one.path.name for one in self.checked if one.path),
         )
 
 
@@ -66,23 +70,27 @@ def gather(paths: Sequence[Path]) -> Sources:
         for one in unfinished
     ]
     regressions = [_read(path, regress.read, broken) for path in kinds[regress.FILE]]
+    checks = [_read(path, check.read, broken) for path in kinds[check.FILE]]
     return Sources(
         runs,
         tuple(one[0] for one in loads if one),
         tuple(one[0] for one in regressions if one),
         tuple(broken),
+        tuple(one[0] for one in checks if one),
     )
 
 
 def kind_of(path: Path) -> str:
-    """Return the file that says what a record is: run.json, load.json or regress.json.
+    """Return the file that says what a record is: run.json, load.json, regress.json or baseline.json.
 
     Raises:
         RecordError: there is none of them.
     """
-    found = next((file for file in ANY if (path / file).is_file()), None)
+    found = file_of(path)
     if found is None:
-        raise RecordError(f"{path}: no record of a run, a load or a comparison is there ({', '.join(ANY)} expected)")
+        raise RecordError(
+            f"{path}: no record of a run, a load, a comparison or a check is there ({', '.join(ANY)} expected)"
+        )
     return found
 
 

@@ -11,7 +11,8 @@ from harness.errors import HarnessError
 from harness.load.baseline import CheckedWithPairs
 from harness.load.regress.compare import Compared
 from harness.load.regress.pairs import Pairs, load, save
-from harness.record.baseline import CHECK_FILE, Checked
+from harness.record import check
+from harness.record.check import Checked
 from harness.record.regress import FILE, FORMAT, PAIRS, Comparison, Regression, read
 from harness.record.write import RecordWriter, new_id
 
@@ -54,9 +55,9 @@ def keep_check(checked: CheckedWithPairs, runs: Path, facts: Mapping[str, Any]) 
         }
     rows = tuple(replace(row, samples=names[row.title]) for row in checked.result.rows)
     result = replace(checked.result, rows=rows, path=folder)
-    document = {"format": FORMAT, "id": folder.name, "taken_at": now.isoformat(timespec="seconds"), **facts}
-    RecordWriter(folder, {}).write_json(CHECK_FILE, {**document, **result.to_json()})
-    return result
+    document = {"format": check.FORMAT, "id": folder.name, "taken_at": now.isoformat(timespec="seconds"), **facts}
+    RecordWriter(folder, {}).write_json(check.FILE, {**document, **result.to_json()})
+    return check.read(folder)
 
 
 def samples(comparison: Comparison, folder: Path) -> list[Pairs]:

@@ -4,7 +4,8 @@ from pathlib import Path
 import pytest
 
 from harness.errors import RecordError
-from harness.record.find import ANY, ids, newest, resolve
+from harness.record.baseline import Baseline, write
+from harness.record.find import ANY, OTHERS, RUN, ids, kind_seen, newest, resolve
 from tests.unit.expect.records import RecordBuilder
 
 OLD = "20261115-120000-zones-default-default-aaaa"
@@ -52,7 +53,14 @@ def test_without_records_the_next_move_is_named(tmp_path: Path, name: str) -> No
         resolve(name, tmp_path / "nowhere")
 
 
-@pytest.mark.parametrize(("file", "kind"), [("load.json", "a load"), ("regress.json", "a comparison of two extenders")])
+@pytest.mark.parametrize(
+    ("file", "kind"),
+    [
+        ("load.json", "a load"),
+        ("regress.json", "a comparison of two extenders"),
+        ("baseline.json", "a check against a baseline"),
+    ],
+)
 def test_a_record_of_another_kind_is_called_so(root: Path, tmp_path: Path, file: str, kind: str) -> None:
     folder = root / "20261116-070000-load-aaaa"
     folder.mkdir()
@@ -93,12 +101,26 @@ def test_the_newest_are_the_last_ids(root: Path) -> None:
     assert newest(9, root) == [root / OLD, root / NEW]
 
 
-def test_a_check_against_a_baseline_says_what_it_is(root: Path) -> None:
+def test_a_check_against_a_baseline_is_a_record(root: Path) -> None:
     folder = root / "20261117-000000-baseline-extender-aaaa"
     folder.mkdir()
     (folder / "baseline.json").write_text("{}")
-    for name in (folder.name, str(folder)):
+    for name in ("latest", "20261117", folder.name, str(folder), str(folder / "baseline.json")):
+        assert resolve(name, root, ANY) == folder
+    assert newest(1, root, ANY) == [folder]
+    assert ids(root, OTHERS) == [folder.name]
+    assert resolve("latest", root).name == NEW
+
+
+def test_a_baseline_that_was_saved_is_no_record(root: Path) -> None:
+    """People commit it under the name that the record's file has, also where records are."""
+    folder = root / "20261117-000000-mine"
+    folder.mkdir()
+    write(Baseline(()), folder / "baseline.json")
+    assert (kind_seen(folder), ids(root, ANY)) == (None, [OLD, NEW])
+    assert resolve("latest", root, ANY).name == NEW
+    for files in ((RUN,), ANY):
         with pytest.raises(
-            RecordError, match=r"a check against a baseline, of which no report is made; .*baseline\.json"
+            RecordError, match=r"a baseline seen, a record expected; `harness baseline check` makes one"
         ):
-            resolve(name, root, ANY)
+            resolve(str(folder / "baseline.json"), root, files)

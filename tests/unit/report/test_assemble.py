@@ -12,6 +12,7 @@ from harness.report import sections
 from harness.report.assemble import SECTIONS, assemble
 from harness.report.sources import Sources, gather
 from harness.report.words import Words
+from tests.unit.report.checks import FILE, checked
 from tests.unit.report.documents import load_result, regression
 from tests.unit.report.given import mixed
 
@@ -34,6 +35,11 @@ def load(*results: Any) -> LoadRecord:
         (Sources(regressions=(regression(),)), "passed"),
         (Sources(regressions=(regression("REGRESSION"),)), "failed"),
         (Sources(regressions=(regression("INCONCLUSIVE"),)), "unclear"),
+        (Sources(checked=(checked(),)), "passed"),
+        (Sources(checked=(checked("REGRESSION"),)), "failed"),
+        (Sources(checked=(checked(failure="it burnt"),)), "failed"),
+        (Sources(checked=(checked("INCONCLUSIVE"),)), "unclear"),
+        (Sources(regressions=(regression(),), checked=(checked("INCONCLUSIVE"),)), "unclear"),
         (Sources((mixed(),), broken=("x: y",)), "unclear"),
         (Sources((mixed(),), regressions=(regression("INCONCLUSIVE"),)), "unclear"),
         (Sources((mixed(),), (load(load_result(errors=3)),), (regression("INCONCLUSIVE"),)), "failed"),
@@ -45,8 +51,8 @@ def test_the_worst_decides_how_it_went(sources: Sources, outcome: str, language:
 
 
 def test_each_kind_of_record_has_its_sentence() -> None:
-    sentence = assemble(Sources((mixed(),), (load(),), (regression(),), ("x: y",)), EN).sentence
-    for part in ("synthetic[default]", "ref:x", "ref:b", "Remarks about damaged or unfinished records: 1."):
+    sentence = assemble(Sources((mixed(),), (load(),), (regression(),), ("x: y",), (checked(),)), EN).sentence
+    for part in ("synthetic[default]", "ref:x", "ref:b", FILE, "Remarks about damaged or unfinished records: 1."):
         assert part in sentence
 
 
@@ -65,8 +71,8 @@ def test_checks_have_names_of_their_own_and_the_time_once() -> None:
 
 
 def test_measurements_and_comparisons_are_checks() -> None:
-    checks = assemble(Sources(loads=(load(),), regressions=(regression(),)), EN).checks
-    assert [check.outcome for check in checks] == ["passed", "passed"]
+    checks = assemble(Sources(loads=(load(),), regressions=(regression(),), checked=(checked(),)), EN).checks
+    assert [check.outcome for check in checks] == ["passed", "passed", "passed"]
 
 
 def test_a_chapter_that_cannot_be_made_is_a_remark(monkeypatch: pytest.MonkeyPatch) -> None:

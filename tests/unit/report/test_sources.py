@@ -10,6 +10,7 @@ from harness.report.assemble import assemble
 from harness.report.sources import gather
 from harness.report.words import Words
 from tests.unit.expect.records import NO_CPU, RecordBuilder
+from tests.unit.report.checks import checked
 from tests.unit.report.documents import load_result, regression
 
 ID = "20261116-053610-synthetic-default-default-0000"
@@ -42,9 +43,23 @@ def compared(tmp_path: Path) -> Path:
     return folder
 
 
-def test_records_of_every_kind_are_read_in_their_order(run: Path, load: Path, compared: Path) -> None:
-    sources = gather([compared, load, run])
-    assert sources.ids == (run.name, load.name, compared.name)
+@pytest.fixture
+def checked_one(tmp_path: Path) -> Path:
+    folder = tmp_path / "20261116-080000-baseline-b-0000"
+    folder.mkdir()
+    value = checked().to_json()
+    value["rows"].append({"odd": True})
+    (folder / "baseline.json").write_text(json.dumps({"format": 1, "id": folder.name, "command": ["y"], **value}))
+    return folder
+
+
+def test_records_of_every_kind_are_read_in_their_order(
+    run: Path, load: Path, compared: Path, checked_one: Path
+) -> None:
+    sources = gather([checked_one, compared, load, run])
+    assert sources.ids == (run.name, load.name, compared.name, checked_one.name)
+    assert sources.checked[0].rows == checked().rows
+    assert sources.checked[0].meta["command"] == ["y"]
     assert [one.requests for one in sources.loads[0].results] == [200, 200]
     assert sources.regressions[0].comparisons == regression().comparisons
     assert sources.regressions[0].meta["command"] == ["x"]
@@ -52,6 +67,7 @@ def test_records_of_every_kind_are_read_in_their_order(run: Path, load: Path, co
         "load.json: measurement 2 cannot be read",
         "load.json: the load never finished; what was measured until then is there",
         "regress.json: measurement 2 cannot be read",
+        "baseline.json: measurement 2 cannot be read",
     ]
 
 
@@ -108,7 +124,7 @@ def test_what_cannot_be_read_at_all_is_a_sentence(run: Path, load: Path, compare
 
 
 def test_a_folder_that_is_no_record_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(RecordError, match=r"no record of a run, a load or a comparison is there"):
+    with pytest.raises(RecordError, match=r"no record of a run, a load, a comparison or a check is there"):
         gather([tmp_path])
 
 
