@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from harness.cli.bring import entry_option
+from harness.cli.closing import close, report_option
 from harness.cli.gates import told, undecided_option
 from harness.cli.options import json_option
 from harness.cli.regress import (
@@ -113,6 +114,7 @@ def save(
 @remote_option
 @undecided_option
 @click.option("--out", type=click.Path(path_type=Path), help="Folder of records; reports/runs unless told.")
+@report_option
 @json_option
 def check(
     file: Path,
@@ -125,6 +127,7 @@ def check(
     allow_remote: bool,
     undecided: str | None,
     out: Path | None,
+    report_to: Path | None,
     as_json: bool,
 ) -> int:
     """Compare what SUBJECT costs with what FILE says.
@@ -133,8 +136,9 @@ def check(
     (with --undecided fail also for INCONCLUSIVE), 2 if the two cannot be compared, 3 if the subject cannot be measured.
 
     \b
-    Example:
+    Examples:
       harness baseline check baseline.json go:./my-extender
+      harness baseline check baseline.json go:./my-extender --report build/report
     """
     # Slow to load, and not needed for --help.
     from harness.load.baseline import check as check_against  # noqa: PLC0415
@@ -155,4 +159,6 @@ def check(
     with bar("Measuring") as shown:
         checked = check_against(known, str(file), brought, options, name=name, advance=shown.advance)
     result = keep_check(checked, out or runs_folder(), facts(load_before))
-    return 0 if told(result.to_json(), checked_text(result), undecided, as_json=as_json) else 1
+    code = 0 if told(result.to_json(), checked_text(result), undecided, as_json=as_json) else 1
+    close([result.path] if result.path else [], report_to, as_json=as_json)
+    return code

@@ -23,7 +23,7 @@ _NEWEST = re.compile(r"latest:([1-9]\d{0,3})")
 def report(
     runs: tuple[str, ...], formats: str | None, language: str | None, template: str | None, out: Path | None
 ) -> int:
-    """Write a report on saved records: of runs, of loads, of comparisons of extenders.
+    """Write a report on saved records: of runs, loads, comparisons of extenders, checks against baselines.
 
     RUN is a record's path, its id, the beginning of its id, latest, or latest:N for the newest N; latest unless told.
     Records that are damaged are shown as far as they can be read. Exits with 0 whatever the report says, 2 on bad

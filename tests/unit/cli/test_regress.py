@@ -7,9 +7,11 @@ import pytest
 from harness.extender.subject.program import program_of
 from harness.load.baseline import CheckedWithPairs
 from harness.load.regress.compare import Compared, Options
-from harness.record.baseline import Baseline, Checked
+from harness.record.baseline import Baseline
+from harness.record.check import Checked
 from harness.record.regress import Regression
 from tests.unit.cli.conftest import Harness
+from tests.unit.report.checks import SLOW, checked
 
 WORK_FACTOR = Path(__file__).parents[2] / "subjects" / "workfactor"
 QUICK = ("--verb", "filter", "--nodes", 3, "--budget", 0.5, "--entry", "nodeCacheCapable=true")
@@ -69,6 +71,46 @@ def test_a_baseline_that_decides_nothing_can_fail_a_build(
     assert harness(*given).code == 0
     failed = harness(*given, "--undecided", "fail")
     assert (failed.code, "FAILED: INCONCLUSIVE seen" in failed.out) == (1, True)
+
+
+@pytest.fixture
+def slower(monkeypatch: pytest.MonkeyPatch) -> Checked:
+    """What a check finds that nobody has to wait for."""
+    found = checked("REGRESSION")
+    monkeypatch.setattr("harness.load.baseline.check", lambda *_, **__: CheckedWithPairs(found, (SLOW,)))
+    monkeypatch.setattr("harness.record.baseline.read", lambda _: None)
+    return found
+
+
+def test_a_check_says_how_to_get_its_report_and_that_works(harness: Harness, slower: Checked, tmp_path: Path) -> None:
+    ended = harness("baseline", "check", "b.json", "ref:pass-through", "--out", tmp_path / "runs")
+    (record,) = (tmp_path / "runs").iterdir()
+    assert (ended.code, ended.out.splitlines()[-1]) == (1, f"report: harness report {record}")
+    made = harness("report", record, "--out", tmp_path / "report", "--lang", "en")
+    assert (made.code, made.out.startswith("REGRESSION: ref:b is slower than its baseline")) == (0, True)
+    assert slower.file in (tmp_path / "report" / "report.html").read_text()
+
+
+def test_a_check_writes_its_report_at_once(harness: Harness, slower: Checked, tmp_path: Path) -> None:
+    given = ("baseline", "check", "b.json", "ref:pass-through", "--out", tmp_path / "runs", "--report")
+    ended = harness(*given, tmp_path / "one")
+    assert (ended.code, f"report: {tmp_path / 'one' / 'report.html'}" in ended.out.splitlines()) == (1, True)
+    ended = harness(*given, tmp_path / "two", "--json")
+    document = json.loads(ended.out)
+    assert (document["verdict"], document["ok"]) == ("REGRESSION", False)
+    assert (Path(document["record"]) / "baseline.json").is_file()
+    assert (tmp_path / "two" / "report.html").is_file()
+
+
+@pytest.mark.parametrize("command", ["compare", "why", "trend"])
+def test_what_reads_runs_says_what_a_check_is(harness: Harness, slower: Checked, tmp_path: Path, command: str) -> None:
+    harness("baseline", "check", "b.json", "ref:pass-through", "--out", tmp_path)
+    (record,) = tmp_path.iterdir()
+    given = {"compare": (record, record), "why": ("pod", "--run", record), "trend": (record,)}[command]
+    ended = harness(command, *given)
+    assert ended.code == 2
+    assert "a record of a check against a baseline seen, " in ended.err
+    assert "`harness report` shows records of any kind" in ended.err
 
 
 def test_a_candidate_that_fails_ends_with_1(harness: Harness, program: str, tmp_path: Path) -> None:

@@ -128,13 +128,13 @@ def test_a_run_without_pods_is_no_damage(harness: Harness, runs: Path) -> None:
 
 def test_records_of_loads_are_counted_and_called_so(harness: Harness, tmp_path: Path) -> None:
     folder = tmp_path / "loads"
-    for name in ("one", "two"):
+    for name, file in (("one", "load.json"), ("two", "load.json"), ("three", "baseline.json")):
         (folder / name).mkdir(parents=True)
-        (folder / name / "load.json").write_text("{}")
+        (folder / name / file).write_text("{}")
     ended = harness("trend", folder, "--lang", "en")
     assert ended.code == 0
-    assert "no runs and were skipped: 2; `harness report` shows" in " ".join(ended.out.split())
-    assert json.loads(harness("trend", folder, "--json").out)["skipped"]["others"] == 2
+    assert "no runs and were skipped: 3; `harness report` shows" in " ".join(ended.out.split())
+    assert json.loads(harness("trend", folder, "--json").out)["skipped"]["others"] == 3
     ended = harness("trend", folder / "one")
     assert ended.code == 2
     assert "a record of a load seen, a folder of records expected; `harness report` shows" in ended.err
