@@ -94,7 +94,9 @@ def test_what_was_never_answered_is_a_failure_without_numbers(
     assert row.failure is not None
     assert not checked.result.ok
     json.dumps(checked.result.to_json(), allow_nan=False)
-    assert " - " in checked_text(checked.result)
+    text = checked_text(checked.result)
+    assert " - " in text
+    assert text.startswith("INCONCLUSIVE, and it FAILS: ")
 
 
 def test_another_machine_is_not_loaded_unless_allowed(taken: Baseline, monkeypatch: pytest.MonkeyPatch) -> None:
