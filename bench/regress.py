@@ -116,10 +116,19 @@ def describe(measured: dict[str, Any]) -> str:
         seconds = statistics.median(one["seconds"] for one in checks)
         told = ", ".join(f"{count} {verdict}" for verdict, count in sorted(verdicts.items()))
         if sort.figure:
-            bad = wrong(sort, checks)
-            told += f"; {bad} wrong, at most {_at_most(bad, len(checks)):.0%} with 95 % confidence"
+            told += f"; {_confidence(wrong(sort, checks), len(checks))}"
         parts.append(f"{sort.title}: {told} (CPU ratio {ratio:.3f}, {seconds:.0f} s each)")
+    bad, count = equals(measured["checks"])
+    if count:
+        parts.append(f"equals side by side, {count} in all: {_confidence(bad, count)}")
     return "\n".join(parts)
+
+
+def equals(checks: dict[str, list[dict[str, Any]]]) -> tuple[int, int]:
+    """Return how many alarms equal extenders side by side raised in all languages, and in how many checks."""
+    alike = [sort for sort in SORTS if sort.figure and not sort.slower and not sort.kept]
+    found = [(sort, checks.get(sort.title, [])) for sort in alike]
+    return sum(wrong(sort, some) for sort, some in found), sum(len(some) for _, some in found)
 
 
 def figures(checks: dict[str, list[dict[str, Any]]]) -> dict[str, float]:
@@ -136,6 +145,10 @@ def wrong(sort: Sort, checks: Sequence[dict[str, Any]]) -> int:
     found = [one["metrics"].get(sort.metric, {}).get("verdict") if sort.metric else one["verdict"] for one in checks]
     alarms = found.count("REGRESSION")
     return len(checks) - alarms if sort.slower else alarms
+
+
+def _confidence(wrong: int, checks: int) -> str:
+    return f"{wrong} wrong, at most {_at_most(wrong, checks):.1%} with 95 % confidence"
 
 
 def _at_most(wrong: int, checks: int) -> float:

@@ -48,4 +48,5 @@ def test_alarms_are_wrong_among_equals_and_silence_is_wrong_elsewhere() -> None:
     }
     told = regress.describe({"checks": checks})
     assert "Go +5 %: 1 PASS, 1 REGRESSION (CPU" in told
+    assert "equals side by side, 2 in all: 1 wrong, at most" in told
     assert "Go equal: 1 PASS, 1 REGRESSION; 1 wrong, at most" in told
