@@ -72,13 +72,14 @@ def test_steps_end_with_the_one_that_saturates_the_extender(processes: int, tmp_
     assert record.meta["status"] == "complete"
     *_, last = record.results
     made = len(record.results)
-    # A machine that stalls may be too busy for less.
-    assert 1 <= made <= 3
-    assert last.notes[-1] == f"the load ended after this step: {5 - made} higher steps were not made"
-    assert last.falls_behind == "extender" or last.generator_limited
-    sent = record.samples(last)["send"]
-    # Nobody begins the next step; who shares the load needs a moment to hear of it.
-    assert (sent < last.segment[1] + 0.5).all()
+    if made == len(rates):
+        # A generator that gets no processor never blames the extender, and goes on.
+        assert all(one.generator_limited for one in record.results[2:])
+        return
+    assert made <= 3 or record.results[2].generator_limited
+    assert last.notes[-1] == f"the load ended after this step: {len(rates) - made} higher steps were not made"
+    # Nobody sends beyond the next step: its end is when an extender whose answers are late is judged at last.
+    assert (record.samples(last)["send"] < last.segment[1] + 1.5).all()
 
 
 def test_a_cycle_filters_before_it_prioritizes_and_binds_beside(tmp_path: Path) -> None:
