@@ -39,6 +39,9 @@ def main() -> int:
         "parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (all of them unless told), {', '.join(ASKED)}"
     )
     parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument(
+        "--only", default="", metavar="TEXT", help="of regress: the sorts of checks whose names have it"
+    )
     parser.add_argument("--out", type=Path, default=Path("reports/bench"))
     arguments = parser.parse_args()
     unknown = [part for part in arguments.parts if part not in (*PARTS, *ASKED)]
@@ -46,7 +49,7 @@ def main() -> int:
         parser.error(f"unknown part {unknown[0]!r}; known: {', '.join((*PARTS, *ASKED))}")
     missed = []
     for part in arguments.parts or PARTS:
-        measured, told = _measure(part, arguments.rounds)
+        measured, told = _measure(part, arguments.rounds, arguments.only)
         path = _save(part, measured, arguments.out)
         rows = [
             [name, f"{value:.3g}", BOUNDS[name], "yes" if value <= BOUNDS[name] else "NO"]
@@ -60,14 +63,14 @@ def main() -> int:
     return 1 if missed else 0
 
 
-def _measure(part: str, rounds: int) -> tuple[dict[str, Any], str]:
+def _measure(part: str, rounds: int, only: str) -> tuple[dict[str, Any], str]:
     if part == "start":
         return _measure_start(rounds)
     if part == "load":
         measured = load.measure(rounds)
         return measured, load.describe(measured)
     if part == "regress":
-        measured = regress.measure(rounds)
+        measured = regress.measure(rounds, only)
         return measured, regress.describe(measured)
     if part == "report":
         measured = report.measure()

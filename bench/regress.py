@@ -79,14 +79,14 @@ def subject(language: str, factor: float = 1.0, tail: float = 0.0) -> Subject:
     return replace(made, folder=SUBJECTS / "workfactor_py", env={"WORK_FACTOR": str(factor)})
 
 
-def measure(rounds: int) -> dict[str, Any]:
-    """Return the figures of so many checks of each sort, with what every check found."""
+def measure(rounds: int, only: str = "") -> dict[str, Any]:
+    """Return the figures of so many checks of each sort, or of those of that name, with what every check found."""
     checks: dict[str, list[dict[str, Any]]] = {sort.title: [] for sort in SORTS}
     # Hours of checks are not thrown away by whoever has seen enough of them, also where a shell started us in the
     # background with interrupts ignored.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
-    order = _order()
+    order = [sort for sort in _order() if only in sort.title]
     with bar("Checking the checker", rounds * len(order)) as shown, contextlib.suppress(KeyboardInterrupt):
         for turn in range(rounds):
             for sort in order:

@@ -16,10 +16,11 @@ import numpy as np
 from harness import temporary, toolchain
 from harness.errors import InputError
 from harness.extender.subject.parse import Subject, parse
+from harness.load.regress.arm import Side
 from harness.load.regress.compare import Options, cells_of, side_of
 from harness.load.regress.corpus import Cell
 from harness.load.regress.decide import MIDDLES, failure_of, starts
-from harness.load.regress.duet import Measured, Order, Side, Stage
+from harness.load.regress.duet import Measured, Order, Stage
 from harness.load.regress.pairs import SIDES, Pairs
 from harness.load.session import refuse_remote
 from harness.load.stats.against import STARTS_MIN, interval_of, judge_against

@@ -17,9 +17,9 @@ def test_a_missed_bound_fails_after_everything_was_measured(
 ) -> None:
     measured: list[str] = []
 
-    def measure(part: str, rounds: int) -> tuple[dict[str, Any], str]:
+    def measure(part: str, rounds: int, only: str) -> tuple[dict[str, Any], str]:
         measured.append(part)
-        return {"figures": {PROMISE: value} if part == "tap" else {}}, f"{rounds} rounds"
+        return {"figures": {PROMISE: value} if part == "tap" else {}}, f"{rounds} rounds{only}"
 
     monkeypatch.setattr(bench, "_measure", measure)
     monkeypatch.setattr("sys.argv", ["bench", "tap", "load", "--out", str(tmp_path)])

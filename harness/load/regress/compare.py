@@ -11,9 +11,10 @@ from harness.extender.connect import entry_of
 from harness.extender.entry import VERBS, Entry
 from harness.extender.subject.parse import Subject
 from harness.extender.subject.start import started
+from harness.load.regress.arm import Side
 from harness.load.regress.corpus import Cell, generated, recorded
 from harness.load.regress.decide import decide, is_suspect
-from harness.load.regress.duet import Measured, Order, Side, Stage
+from harness.load.regress.duet import Measured, Order, Stage
 from harness.load.regress.pairs import SIDES, Pairs
 from harness.load.session import refuse_remote
 from harness.load.stats.judge import TOLERANCE
@@ -112,7 +113,7 @@ def _carry_out(
     sides: Sequence[Side], cells: Sequence[Cell], options: Options, logs: Path, advance: Callable[[str], None]
 ) -> Compared:
     """Measure every comparison once, and what looks slower once more with fresh processes."""
-    order = Order(seed=options.seed, budget_seconds=options.budget_seconds)
+    order = Order(seed=options.seed, budget_seconds=options.budget_seconds, tolerance=options.tolerance)
     first = Stage(sides, cells, order, logs, advance).run()
     stages: list[list[Pairs]] = [[one] for one in first.pairs]
     second = Measured()

@@ -46,6 +46,11 @@ def ratios(pairs: Pairs, metric: str) -> Floats:
     return joined(starts(pairs, metric))
 
 
+def middle(pairs: Pairs) -> Floats:
+    """Return the blocks that decide first: those of processor time, else those of the wall clock."""
+    return next((found for name in MIDDLES if len(found := ratios(pairs, name))), np.empty(0))
+
+
 def gated(pairs: Pairs, *, sees_cpu: bool = True) -> list[str]:
     """Return the metrics that may reject, for such pairs."""
     reads = sees_cpu and bool(np.isfinite(pairs.cpu).any())

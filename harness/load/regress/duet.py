@@ -1,7 +1,6 @@
 """Measures two subjects side by side: both alive, asked the same one after the other, in an order drawn by lot."""
 
 import contextlib
-import math
 import random
 import statistics
 import time
@@ -11,46 +10,40 @@ from pathlib import Path
 
 from harness import ports
 from harness.errors import VariantError
-from harness.extender.entry import Entry
-from harness.extender.subject.parse import Subject
-from harness.extender.subject.start import Running, started
-from harness.load.lean import CUT, REFUSED, TOO_LATE, LeanClient, Outcome, Request, prepare
+from harness.extender.subject.start import started
+from harness.load.lean import LeanClient, Request
+from harness.load.regress.arm import LATE_IN_A_ROW_MAX, Arm, Ended, Side
 from harness.load.regress.around import Around
 from harness.load.regress.corpus import Cell
 from harness.load.regress.cpu import LOST_SHARE_MAX, TreeClock, cannot_read
+from harness.load.regress.decide import middle
 from harness.load.regress.pairs import SIDES, Draft, Pairs, Row
 from harness.load.stats.blocks import PAIRS_MAX, plan
+from harness.load.stats.judge import is_too_noisy
 
 RESTARTS = 3
+HELPINGS_MAX = 3
 WARM_UP_MIN, WARM_UP_MAX = 10, 100
 # Of the budget; long requests are warm after fewer.
 WARM_UP_SHARE = 0.25
-FAILURES_IN_A_ROW_MAX = 30
-LATE_IN_A_ROW_MAX = 3
 # A comparison that takes so many times its budget is cut off.
 OVERTIME = 4.0
-END_SECONDS = 2.0
-_SECOND = 1e-9
-Asked = tuple[float, float, int, float]
-
-
-@dataclass(frozen=True)
-class Side:
-    """A subject with what the scheduler would be told about it."""
-
-    subject: Subject
-    entry: Entry
 
 
 @dataclass(frozen=True)
 class Order:
-    """How to measure; `budget_seconds` is for one comparison in one stage, without starts and warm-up."""
+    """How to measure.
+
+    `budget_seconds` is for one comparison in one stage, without starts and warm-up. With `tolerance`, a stage whose
+    blocks are too noisy to find what matters starts both sides so many times again, if the budget has room for it.
+    """
 
     seed: int = 0
     budget_seconds: float = 15.0
     stage: int = 1
     restarts: int = RESTARTS
     pairs_max: int = PAIRS_MAX
+    tolerance: float | None = None
 
 
 @dataclass
@@ -71,60 +64,6 @@ class Measured:
             self.notes.append(text)
 
 
-class _Ended(Exception):  # noqa: N818 - never leaves this module
-    """A subject ended by itself."""
-
-
-@dataclass
-class _Arm:
-    """One side while it runs."""
-
-    side: Side
-    running: Running
-    client: LeanClient
-    clock: TreeClock | None
-    failures: int = 0
-    late: int = 0
-    last: int = -1
-
-    def requests(self, cell: Cell) -> list[Request]:
-        url = self.side.entry.at(self.running.url).url(cell.verb)
-        return [prepare(url, body) for body in cell.bodies]
-
-    def ask(self, request: Request) -> Asked:
-        """Return processor seconds, wall seconds and ending of a request, and processor seconds since the last one."""
-        before = self.clock.read() if self.clock else -1
-        outcome = self.client.send(request)
-        after = self.clock.read() if self.clock else -1
-        between = (before - self.last) * _SECOND if before >= 0 and self.last >= 0 else math.nan
-        self.last = after
-        if not outcome.ok:
-            self._failed(outcome)
-        else:
-            self.failures = self.late = 0
-        cpu = (after - before) * _SECOND if before >= 0 and after >= 0 else math.nan
-        return cpu, (outcome.done_ns - outcome.sent_ns) * _SECOND, outcome.ending, between
-
-    def refresh(self) -> None:
-        """Look for processes that came or went."""
-        if self.clock:
-            self.clock.refresh()
-        self.last = -1
-
-    def _failed(self, outcome: Outcome) -> None:
-        self.failures += 1
-        self.late += outcome.ending == TOO_LATE
-        if outcome.ending == REFUSED and self.running.child:
-            # Its end may not have been noticed yet.
-            self.running.child.ended.wait(END_SECONDS)
-        if outcome.ending in (CUT, REFUSED) and not self.running.alive:
-            raise _Ended
-
-    @property
-    def hopeless(self) -> bool:
-        return self.failures >= FAILURES_IN_A_ROW_MAX or self.late >= LATE_IN_A_ROW_MAX
-
-
 class Stage:
     """One stage: some fresh starts of both sides, and every comparison in each of them."""
 
@@ -139,6 +78,7 @@ class Stage:
         self._random = random.Random(order.seed * 2 + order.stage)  # noqa: S311 - repeatable, not secret
         self._sizes: dict[int, tuple[int, int]] = {}
         self._drafts = [Draft() for _ in cells]
+        self._spent = [0.0 for _ in cells]
         self._began = time.perf_counter()
         self._measured = Measured()
 
@@ -153,30 +93,43 @@ class Stage:
         if restarts == 1:
             self._measured.note("neither side can be restarted: what differs from start to start is not averaged out")
         with ports.reserved(2) as pair:
-            for number in range(restarts):
+            number, last = 0, restarts
+            while number < last:
                 chosen = pair if (number + self._order.stage) % 2 else pair[::-1]
                 if not self._start(number, restarts, chosen):
                     break
-        self._measured.pairs = [
-            draft.finished(self._sizes.get(number, (0, 1))[1]) for number, draft in enumerate(self._drafts)
-        ]
+                number += 1
+                if number == last and self._needs_more(number / restarts):
+                    last += restarts
+        self._measured.pairs = self._pairs()
         return self._measured
+
+    def _pairs(self) -> list[Pairs]:
+        return [draft.finished(self._sizes.get(number, (0, 1))[1]) for number, draft in enumerate(self._drafts)]
+
+    def _needs_more(self, helpings: float) -> bool:
+        """Tell whether noise asks for as many starts again, and every comparison has the time for them."""
+        tolerance, budget = self._order.tolerance, self._order.budget_seconds
+        fits = max(self._spent) * (helpings + 1) / helpings <= budget
+        if tolerance is None or helpings >= HELPINGS_MAX or not fits:
+            return False
+        return any(is_too_noisy(found, tolerance) for one in self._pairs() if len(found := middle(one)))
 
     def _start(self, number: int, restarts: int, chosen: Sequence[int]) -> bool:
         """Measure in one start of both sides; return whether both lived to its end."""
         with self._arms(number, chosen) as arms:
             for index, cell in enumerate(self._cells):
-                self._advance(f"{cell.title}: stage {self._order.stage}, start {number + 1} of {restarts}")
+                self._advance(f"{cell.title}: stage {self._order.stage}, start {number + 1}")
                 try:
                     self._measure(index, cell, arms, number, restarts)
-                except _Ended:
+                except Ended:
                     self._bury(arms)
                     return False
             self._look_for_lost(arms, number)
         return True
 
     @contextlib.contextmanager
-    def _arms(self, number: int, chosen: Sequence[int]) -> Iterator[list[_Arm]]:
+    def _arms(self, number: int, chosen: Sequence[int]) -> Iterator[list[Arm]]:
         with contextlib.ExitStack() as stack:
             arms = []
             for name, side, port in zip(SIDES, self._sides, chosen, strict=True):
@@ -186,7 +139,7 @@ class Stage:
                     started(side.subject, folder=folder, seed=seed, kubeconfig=None, port=port)
                 )
                 client = stack.enter_context(LeanClient(running.url, side.entry.timeout_seconds))
-                arms.append(_Arm(side, running, client, None))
+                arms.append(Arm(side, running, client, None))
             reasons = [(name, cannot_read(arm.running)) for name, arm in zip(SIDES, arms, strict=True)]
             for name, why in reasons:
                 if why:
@@ -196,14 +149,15 @@ class Stage:
                     arm.clock = TreeClock(arm.running)
             yield arms
 
-    def _measure(self, index: int, cell: Cell, arms: list[_Arm], restart: int, restarts: int) -> None:
+    def _measure(self, index: int, cell: Cell, arms: list[Arm], restart: int, restarts: int) -> None:
         requests = [arm.requests(cell) for arm in arms]
         seconds = self._warm_up(arms, requests)
         if index not in self._sizes:
             self._sizes[index] = plan(self._order.budget_seconds, seconds, self._order.pairs_max)
         total, size = self._sizes[index]
         draft = self._drafts[index]
-        limit = time.perf_counter() + self._order.budget_seconds * OVERTIME / restarts
+        began = time.perf_counter()
+        limit = began + self._order.budget_seconds * OVERTIME / restarts
         around = Around()
         for _ in range(total // size // restarts or 1):
             if time.perf_counter() > limit:
@@ -222,8 +176,9 @@ class Stage:
             if any(arm.hopeless for arm in arms):
                 self._give_up(cell, arms)
                 break
+        self._spent[index] += time.perf_counter() - began
 
-    def _pair(self, arms: list[_Arm], requests: list[list[Request]], restart: int) -> Row:
+    def _pair(self, arms: list[Arm], requests: list[list[Request]], restart: int) -> Row:
         """Ask both sides the same; return a row of `pairs.Draft`."""
         body = self._random.randrange(len(requests[0]))
         base_first = self._random.random() < 0.5  # noqa: PLR2004 - a fair coin
@@ -236,7 +191,7 @@ class Stage:
             base = arms[0].ask(requests[0][body])
         return (*base, *candidate, restart, base_first, body, at)
 
-    def _warm_up(self, arms: list[_Arm], requests: list[list[Request]]) -> float:
+    def _warm_up(self, arms: list[Arm], requests: list[list[Request]]) -> float:
         """Ask until both are warm; return the seconds of a pair, in the middle of the later half."""
         limit = time.perf_counter() + self._order.budget_seconds * WARM_UP_SHARE
         seconds: list[float] = []
@@ -250,14 +205,14 @@ class Stage:
             arm.failures = arm.late = 0
         return statistics.median(seconds[len(seconds) // 2 :])
 
-    def _give_up(self, cell: Cell, arms: list[_Arm]) -> None:
+    def _give_up(self, cell: Cell, arms: list[Arm]) -> None:
         for name, arm in zip(SIDES, arms, strict=True):
             if arm.hopeless:
                 why = "does not answer in time" if arm.late >= LATE_IN_A_ROW_MAX else "fails every time"
                 self._measured.note(f"{cell.title}: given up in this start, the {name} {why}")
             arm.failures = arm.late = 0
 
-    def _look_for_lost(self, arms: list[_Arm], restart: int) -> None:
+    def _look_for_lost(self, arms: list[Arm], restart: int) -> None:
         for row, (name, arm) in enumerate(zip(SIDES, arms, strict=True)):
             if arm.clock is None:
                 continue
@@ -269,7 +224,7 @@ class Stage:
                     f"processor time is not compared: {share:.0%} of the {name}'s goes to processes that come and go"
                 )
 
-    def _bury(self, arms: list[_Arm]) -> None:
+    def _bury(self, arms: list[Arm]) -> None:
         dead = {
             name: arm.running.check() or "it is gone"
             for name, arm in zip(SIDES, arms, strict=True)

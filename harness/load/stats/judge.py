@@ -17,6 +17,8 @@ TOLERANCE = 0.03
 EXCLUDED = 0.10
 CONFIDENCE = 0.95
 POWER = 0.9
+# Where a stage finds this nine times of ten, it finds a tenth nearly always.
+WANTED = 0.09
 RESAMPLES = 2000
 # Fewer blocks cannot reject at this level, or not honestly.
 BLOCKS_MIN = 8
@@ -87,6 +89,15 @@ def detectable(ratios: Floats, stage_blocks: int, tolerance: float = TOLERANCE, 
     error = spread(ratios) / math.sqrt(stage_blocks * EFFICIENCY)
     needed = t.ppf(1 - ALPHA, stage_blocks - 1) + t.ppf(POWER ** (1 / stages), stage_blocks - 1)
     return math.expm1(math.log1p(tolerance) + float(needed) * error)
+
+
+def is_too_noisy(ratios: Floats, tolerance: float = TOLERANCE) -> bool:
+    """Tell whether a stage should go on, because with such noise it would miss what matters.
+
+    Only the spread of the blocks is asked, never where they lie: what a stage is going to say has no part in when it
+    ends, so that going on makes no false alarm more likely.
+    """
+    return detectable(ratios, len(ratios), tolerance) > max(WANTED, 2 * tolerance)
 
 
 def judge(stages: Sequence[Floats], tolerance: float = TOLERANCE, seed: int = 0) -> Judged:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from harness.load.stats.blocks import PAIRS_MAX, Floats, log_ratios
-from harness.load.stats.judge import ALPHA, TOLERANCE, judge, rejects, slower_p
+from harness.load.stats.judge import ALPHA, TOLERANCE, is_too_noisy, judge, rejects, slower_p
 from harness.load.stats.simulate import SHARED, Noise, pairs
 
 NOISY = Path(__file__).parent / "noisy.npz"
@@ -73,6 +73,33 @@ def test_a_machine_that_does_nothing_but_stumble_raises_no_alarm() -> None:
     verdicts = [judge([log_ratios(*both, 12, 0.5)]).verdict for both in zip(base, candidate, strict=True)]
     assert verdicts.count("INCONCLUSIVE") > 10
     assert "REGRESSION" not in verdicts
+
+
+STUMBLING = Noise(jitter=0.45, drift=0.3, interrupted=0.15, heavy=1.0)
+
+
+def prolonged(checks: int, slower: float, tolerance: float, seed: int, most: int) -> int:
+    """Count stages that reject, of which each goes on while it is too noisy, up to so many helpings."""
+    random = np.random.default_rng(seed)
+    found = 0
+    for _ in range(checks // 50):
+        base, candidate = pairs(random, 50, most * PAIRS, slower, STUMBLING)
+        blocks = [log_ratios(*both, PAIRS // BLOCKS, 0.5) for both in zip(base, candidate, strict=True)]
+        for ratios in blocks:
+            helpings = 1
+            while helpings < most and is_too_noisy(ratios[: helpings * BLOCKS]):
+                helpings += 1
+            found += rejects(slower_p(ratios[: helpings * BLOCKS], tolerance))
+    return found
+
+
+def test_going_on_where_it_is_noisy_finds_more_and_raises_no_more_alarms() -> None:
+    once, thrice = (prolonged(400, 0.10, TOLERANCE, seed=11, most=most) / 400 for most in (1, 3))
+    assert once < 0.9
+    assert thrice > 0.95
+    # As often as it says without a tolerance, and no more: when it ends is not decided by what it is going to say.
+    assert 2 <= prolonged(1000, 0.0, 0.0, seed=12, most=3) <= 20
+    assert prolonged(1000, 0.0, TOLERANCE, seed=12, most=3) <= 2
 
 
 @pytest.fixture(scope="module")

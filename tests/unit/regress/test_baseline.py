@@ -10,9 +10,10 @@ from harness.extender.subject.parse import parse
 from harness.extender.subject.start import started
 from harness.load import baseline as module
 from harness.load.baseline import YARDSTICK, check, inputs_of, take
+from harness.load.regress.arm import Side
 from harness.load.regress.compare import Options
 from harness.load.regress.corpus import generated
-from harness.load.regress.duet import Measured, Side
+from harness.load.regress.duet import Measured
 from harness.load.regress.keep import keep_check
 from harness.record.baseline import Baseline, BaselineCell, BaselineMetric, BaselineSubject, read, write
 from harness.report.regress import checked_text

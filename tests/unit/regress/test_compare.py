@@ -13,6 +13,7 @@ from harness.load.regress.compare import Compared, Options, compare
 from harness.load.regress.corpus import generated
 from harness.load.regress.decide import decide
 from harness.load.regress.keep import keep, samples
+from harness.load.stats.blocks import Floats
 from harness.record.regress import read
 from tests.unit.regress.conftest import WorkFactor
 
@@ -41,11 +42,29 @@ def test_twice_the_work_is_a_regression(work_factor: WorkFactor, tmp_path: Path)
     assert again == kept
     stages = samples(again.comparisons[0], kept.path)
     assert len(stages) == 2
-    assert set(stages[0].restart) == {0, 1, 2}
+    assert {0, 1, 2} <= set(stages[0].restart)
     assert 0 < stages[0].base_first.mean() < 1
     # Every number can be made again from what was kept.
     remade = decide(generated("filter", 3, "names"), stages)
     assert remade.metrics == again.comparisons[0].metrics
+
+
+@pytest.mark.parametrize(("noisy", "budget_seconds", "starts"), [(True, 600.0, 9), (True, 0.05, 3), (False, 600.0, 3)])
+def test_a_noisy_stage_goes_on_while_there_is_time(
+    work_factor: WorkFactor, monkeypatch: pytest.MonkeyPatch, noisy: bool, budget_seconds: float, starts: int
+) -> None:
+    asked: list[float] = []
+
+    def is_too_noisy(ratios: Floats, tolerance: float) -> bool:
+        asked.append(tolerance)
+        return noisy
+
+    monkeypatch.setattr("harness.load.regress.duet.is_too_noisy", is_too_noisy)
+    options = replace(QUICK, budget_seconds=budget_seconds, tolerance=1.0)
+    compared = compare(work_factor(SMALL), work_factor(SMALL), options)
+    ((stage,),) = compared.pairs
+    assert set(stage.restart) == set(range(starts))
+    assert set(asked) <= {1.0}
 
 
 def test_equals_are_no_regression(work_factor: WorkFactor) -> None:
