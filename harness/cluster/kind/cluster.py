@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from harness.clock import SYSTEM
 from harness.cluster.base import Program, Workload
 from harness.cluster.furnish import furnished
 from harness.cluster.kind import deploy, tools
@@ -23,10 +24,12 @@ from harness.cluster.kind.serving import serving
 from harness.cluster.kind.tasks import Room, Tasks, tasks
 from harness.cluster.kind.workers import WorkerPool
 from harness.cluster.reset import Baseline
+from harness.errors import ClusterError
 from harness.kube import Kube, Object
 from harness.scenario.nodes import NodeSpec
 
 DEFAULT_SCHEDULER = "default-scheduler"
+HEARSAY_SECONDS = 0.3
 # Twenty pods that start in six seconds took three quarters of a minute on a busy machine, and the first ones longer.
 PATIENCE = 5.0
 
@@ -59,6 +62,7 @@ class ClusterOnKind:
         self.kube = parts.kube
         self._parts = parts
         self._logs: dict[str, Path] = {}
+        self._running: list[PodScheduler] = []
         self._baseline = Baseline(self.kube, lambda: inventory(self.kube))
         self._shared = shared
         self._room = SchedulerRoom(self.kube, parts.leader.container, shared, parts.pods, parts.token, self.furnish)
@@ -97,7 +101,21 @@ class ClusterOnKind:
         for spec in nodes:
             if spec.name == CONTROL_PLANE:
                 self._parts.leader.declare(spec)
-        return self._parts.pool.register(others)
+        said = self._parts.pool.register(others)
+        if nodes:
+            self._let_schedulers_hear()
+        return said
+
+    def _let_schedulers_hear(self) -> None:
+        """Return when every scheduler should know that the nodes are ready: none shall meet the first pod before that.
+
+        They hear of it by watches of their own, which nobody can look into. But one that answers a request that was
+        made afterwards has been given a processor since, however busy the machine is.
+        """
+        for scheduler in self._running:
+            with contextlib.suppress(ClusterError):
+                scheduler.page("/healthz")
+        SYSTEM.pause(HEARSAY_SECONDS)
 
     def reset(self) -> None:
         """Empty the cluster and prove it; no worker is a node afterwards."""
@@ -146,16 +164,18 @@ class ClusterOnKind:
         with contextlib.ExitStack() as stack:
             if workload is not None:
                 image = self._image_for(program, workload)
-                yield stack.enter_context(room.as_manifest(name, config, workload, image, log))
+                scheduler = stack.enter_context(room.as_manifest(name, config, workload, image, log))
             elif program is None:
-                yield stack.enter_context(room.stock(config, log))
+                scheduler = stack.enter_context(room.stock(config, log))
             else:
                 container = container_of(program, self.load, self._out)
                 deployed = room.deployed(_deployment(name), config, container, log)
                 scheduler = stack.enter_context(deployed)
                 if f"schedulerName: {DEFAULT_SCHEDULER}\n" in scheduler.config:
                     room.remove_stock()
-                yield scheduler
+            self._running.append(scheduler)
+            stack.callback(self._running.remove, scheduler)
+            yield scheduler
 
     def _image_for(self, program: Program | None, workload: Workload) -> str:
         if program is not None:

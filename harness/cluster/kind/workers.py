@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from harness.clock import SYSTEM
 from harness.cluster.follow import Change, Follower
 from harness.cluster.kind import kubelet
 from harness.cluster.kind.config import MOUNT
@@ -25,8 +24,6 @@ from harness.scenario.nodes import NodeSpec
 
 CHECK_SECONDS = 0.25
 READY_TIMEOUT_SECONDS = 300.0
-# Schedulers hear of a node by watches of their own: none of them shall meet the first pod before the last node.
-HEARSAY_SECONDS = 0.3
 CONFIG, FLAGS = "/var/lib/kubelet/config.yaml", "/var/lib/kubelet/kubeadm-flags.env"
 IDENTITY = "/var/lib/kubelet/pki/kubelet-client-current.pem"
 # $1 is the folder that the new node's files lie in. What the kubelet remembers of CPUs was for another reservation.
@@ -93,7 +90,6 @@ class WorkerPool:
         if chosen:
             self._await_ready([spec.name for spec in specs], start)
             self._declare_extended(specs)
-            SYSTEM.pause(HEARSAY_SECONDS)
         return kubelet.shortfalls(chosen)
 
     def give_back(self) -> None:
