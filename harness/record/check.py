@@ -2,21 +2,16 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from harness.errors import RecordError
+from harness.record.judged import META, VERDICTS, document, known
 from harness.record.salvage import sound
 from harness.record.shape import checked
 
 FILE = "baseline.json"
-FORMAT = 1
-# Worst first.
-VERDICTS = ("REGRESSION", "INCONCLUSIVE", "PASS")
-_META = ("id", "taken_at", "machine", "versions", "command")
 _TITLE = re.compile(r"(\w+), (\d+) (\w+)")
 _WITH_INTERVAL = 3
 
@@ -123,9 +118,7 @@ def read(folder: Path, problems: list[str] | None = None) -> Checked:
     """
     path = folder / FILE
     try:
-        value = orjson.loads(path.read_bytes())
-        if value["format"] > FORMAT:
-            raise RecordError(f"{path}: format {value['format']} seen, at most {FORMAT} known; use a newer harness")
+        value = document(path)
         rows = tuple(sound(value["rows"], _row, FILE, problems))
         return checked(
             Checked(
@@ -134,7 +127,7 @@ def read(folder: Path, problems: list[str] | None = None) -> Checked:
                 notes=tuple(value["notes"]),
                 path=folder,
                 kept=None if len(rows) == len(value["rows"]) else _kept(value),
-                meta={key: one for key, one in value.items() if key in _META},
+                meta={key: one for key, one in value.items() if key in META},
             )
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -142,12 +135,7 @@ def read(folder: Path, problems: list[str] | None = None) -> Checked:
 
 
 def _row(value: Mapping[str, Any]) -> CheckedRow:
-    """Return the row that was written; keys of later versions are left out."""
-    names = {one.name for one in fields(CheckedRow)}
-    known: dict[str, Any] = {
-        key: tuple(one) if isinstance(one, list) else one for key, one in value.items() if key in names
-    }
-    row = CheckedRow(**known)
+    row = known(CheckedRow, value)
     if row.verdict not in VERDICTS:
         raise ValueError(f"verdict: one of {', '.join(VERDICTS)} expected")
     for name, numbers in (("then", row.then), ("now", row.now), ("change", row.change)):

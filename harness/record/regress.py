@@ -2,23 +2,16 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
-
-import orjson
+from typing import Any
 
 from harness.errors import RecordError
+from harness.record.judged import META, VERDICTS, document, known
 from harness.record.salvage import sound
-
-Value = TypeVar("Value")
 
 FILE = "regress.json"
 PAIRS = "pairs"
-FORMAT = 1
-_META = ("id", "taken_at", "machine", "versions", "command")
-# Worst first.
-VERDICTS = ("REGRESSION", "INCONCLUSIVE", "PASS")
 
 
 @dataclass(frozen=True)
@@ -129,8 +122,8 @@ def finite(value: float) -> float | None:
 
 def comparison_from_json(value: Mapping[str, Any]) -> Comparison:
     """Return the comparison that was written; keys of later versions are left out."""
-    metrics = tuple(_known(MetricResult, one) for one in value["metrics"])
-    return _known(Comparison, {**value, "metrics": metrics})
+    metrics = tuple(known(MetricResult, one) for one in value["metrics"])
+    return known(Comparison, {**value, "metrics": metrics})
 
 
 def read(folder: Path, problems: list[str] | None = None) -> Regression:
@@ -146,17 +139,10 @@ def read(folder: Path, problems: list[str] | None = None) -> Regression:
     """
     path = folder / FILE
     try:
-        value = orjson.loads(path.read_bytes())
-        if value["format"] > FORMAT:
-            raise RecordError(f"{path}: format {value['format']} seen, at most {FORMAT} known; use a newer harness")
+        value = document(path)
         comparisons = tuple(sound(value["comparisons"], comparison_from_json, FILE, problems))
         notes = tuple(value["notes"])
-        meta = {key: one for key, one in value.items() if key in _META}
+        meta = {key: one for key, one in value.items() if key in META}
         return Regression(value["base"], value["candidate"], value["options"], comparisons, notes, folder, meta)
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RecordError(f"{path}: no comparison can be read from it: {error}") from None
-
-
-def _known(kind: type[Value], value: Mapping[str, Any]) -> Value:
-    names = {one.name for one in fields(kind)}  # type: ignore[arg-type]
-    return kind(**{key: tuple(one) if isinstance(one, list) else one for key, one in value.items() if key in names})

@@ -13,7 +13,8 @@ from harness.load.regress.compare import Compared
 from harness.load.regress.pairs import Pairs, load, save
 from harness.record import check
 from harness.record.check import Checked
-from harness.record.regress import FILE, FORMAT, PAIRS, Comparison, Regression, read
+from harness.record.judged import FORMAT
+from harness.record.regress import FILE, PAIRS, Comparison, Regression, read
 from harness.record.write import RecordWriter, new_id
 
 
@@ -55,7 +56,7 @@ def keep_check(checked: CheckedWithPairs, runs: Path, facts: Mapping[str, Any]) 
         }
     rows = tuple(replace(row, samples=names[row.title]) for row in checked.result.rows)
     result = replace(checked.result, rows=rows, path=folder)
-    document = {"format": check.FORMAT, "id": folder.name, "taken_at": now.isoformat(timespec="seconds"), **facts}
+    document = {"format": FORMAT, "id": folder.name, "taken_at": now.isoformat(timespec="seconds"), **facts}
     RecordWriter(folder, {}).write_json(check.FILE, {**document, **result.to_json()})
     return check.read(folder)
 
