@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import httptools
 
 from harness.load import samples
+from harness.load.arrival import NOTE_BYTES, arrived_ns, ask_for_stamps
 from harness.load.reply import has_error
 
 READ, WRITE = 1, 2
@@ -139,6 +140,7 @@ class Connection:
             return False
         made.setblocking(False)
         made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        ask_for_stamps(made)
         self._socket = made
         self._parser = httptools.HttpResponseParser(self)
         self._complete = False
@@ -197,12 +199,12 @@ class Connection:
 
     def _readable(self) -> None:
         try:
-            data = self._socket.recv(self._chunk)
+            data, notes, _, _ = self._socket.recvmsg(self._chunk, NOTE_BYTES)
         except OSError as error:
             if error.errno not in _AGAIN:
                 self._lost(_outcome_of(error.errno or 0, samples.CUT))
             return
-        now = time.perf_counter_ns()
+        now = arrived_ns(notes, self.sent)
         if not data or not self.busy:
             # Bytes that nobody asked for would be taken for the next answer.
             self._lost(samples.CUT)

@@ -1,23 +1,29 @@
 """An extender with a known latency, and with every trouble that a load test has to tell of. Standard library only.
 
-A thread per connection: a thread that waits is woken to within some hundredths of a millisecond, where an event loop
-would round to whole ones. A freeze stops every answer at once, as a garbage collector does.
+An answer is due a fixed time after the kernel got its request, however late this process is woken to read it, and is
+given at that very moment: the thread of its connection is awake a little before. A freeze stops every answer at once,
+as a garbage collector does.
 """
 
 import argparse
 import contextlib
 import ctypes
-import json
 import os
 import pathlib
 import signal
 import socket
+import struct
 import sys
 import threading
 import time
 
 REPLY = b'{"Nodes":null,"NodeNames":["node-1"],"FailedNodes":{},"Error":"%s"}'
 PR_SET_TIMERSLACK = 29
+SO_TIMESTAMPNS = 35
+TIMESPEC = struct.Struct("@qq")
+SECOND_NS = 1_000_000_000
+# Being woken takes up to some tenths of a millisecond where processors are virtual.
+AWAKE_NS = 400_000
 MARKED = 60
 HEAD = b"HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n"
 
@@ -30,30 +36,25 @@ class Trouble:
         self.lock = threading.Lock()
         self.never = threading.Event()
         self.leaked: list[socket.socket] = []
-        self.waited: list[float] = []
         self.room = threading.Semaphore(options.at_once)
         self.turn: contextlib.AbstractContextManager[object] = contextlib.nullcontext()
         if options.one_by_one:
             self.turn = threading.Lock()
 
-    def wait(self) -> None:
-        """Take the time that was asked for, and sit out a freeze."""
+    def wait(self, since_ns: int) -> None:
+        """Sit out a freeze, and wait until the time that was asked for is over."""
         options = self.options
-        began = time.perf_counter()
         if options.freeze_every:
             left = options.freeze_seconds - (time.monotonic() - self.started) % options.freeze_every
             if left > 0:
                 self.never.wait(left)
         if options.delay_ms:
-            self.never.wait(options.delay_ms / 1000)
-        self.waited.append(time.perf_counter() - began)
+            due_ns = since_ns + int(options.delay_ms * 1e6)
+            self.never.wait(max(0, due_ns - AWAKE_NS - time.time_ns()) / SECOND_NS)
+            while time.time_ns() < due_ns:
+                pass
 
-    def tell(self) -> None:
-        """Write down how long each answer was really held back; a busy machine wakes nobody on time."""
-        if self.options.truth:
-            pathlib.Path(self.options.truth).write_text(json.dumps(self.waited))
-
-    def answer(self) -> bytes:
+    def answer(self, arrived_ns: int) -> bytes:
         with self.lock:
             self.count += 1
             number = self.count
@@ -64,7 +65,7 @@ class Trouble:
         if options.hang_after and number > options.hang_after:
             self.never.wait()
         with self.turn:
-            self.wait()
+            self.wait(time.time_ns() if options.one_by_one else arrived_ns)
         status, body = b"200 OK", REPLY % b""
         if options.status_every and number % options.status_every == 0:
             status, body = b"500 Internal Server Error", b"no"
@@ -77,8 +78,10 @@ class Trouble:
 
     def serve(self, connection: socket.socket) -> None:
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        while self.read(connection):
-            connection.sendall(self.answer())
+        if sys.platform == "linux":
+            connection.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
+        while arrived_ns := self.read(connection):
+            connection.sendall(self.answer(arrived_ns))
             if self.options.mark and self.count >= MARKED:
                 pathlib.Path(self.options.mark).touch()
             if self.options.close:
@@ -89,23 +92,24 @@ class Trouble:
             connection.close()
 
     @staticmethod
-    def read(connection: socket.socket) -> bool:
-        """Read one request; false when there is none any more."""
-        data = b""
-        while b"\r\n\r\n" not in data:
-            part = connection.recv(65536)
+    def read(connection: socket.socket) -> int:
+        """Read one request and return when the last of it arrived; 0 when there is none any more."""
+        head, length, arrived_ns = b"", 0, 0
+        while b"\r\n\r\n" not in head or length > 0:
+            part, notes, _, _ = connection.recvmsg(1 << 20, 128)
             if not part:
-                return False
-            data += part
-        head, _, rest = data.partition(b"\r\n\r\n")
-        length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0] or 0)
-        missing = length - len(rest)
-        while missing > 0:
-            part = connection.recv(1 << 20)
-            if not part:
-                return False
-            missing -= len(part)
-        return True
+                return 0
+            arrived_ns = time.time_ns()
+            for _, _, note in notes:
+                seconds, nanoseconds = TIMESPEC.unpack_from(note)
+                arrived_ns = seconds * SECOND_NS + nanoseconds
+            if b"\r\n\r\n" in head:
+                length -= len(part)
+                continue
+            head += part
+            named = head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]
+            length = int(named or 0) - len(head.partition(b"\r\n\r\n")[2])
+        return arrived_ns
 
     def guarded(self, connection: socket.socket) -> None:
         try:
@@ -119,7 +123,6 @@ class Trouble:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, required=True)
-    parser.add_argument("--truth", metavar="FILE")
     parser.add_argument("--mark", metavar="FILE", help="made after so many answers that some were read for sure")
     parser.add_argument("--at-once", type=int, default=10_000, help="connections that are served; others wait")
     parser.add_argument("--delay-ms", type=float, default=0.0)
@@ -133,12 +136,7 @@ def main() -> None:
         # The kernel may wake a waiting thread 50 µs late to save power; a latency that is known must not depend on it.
         ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, 1)
     trouble = Trouble(parser.parse_args())
-
-    def end(*_: object) -> None:
-        trouble.tell()
-        os._exit(0)
-
-    signal.signal(signal.SIGTERM, end)
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     listener.bind(("127.0.0.1", trouble.options.port))
