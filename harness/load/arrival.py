@@ -18,7 +18,7 @@ _SECOND_NS = 1_000_000_000
 
 
 def ask_for_stamps(connection: Any) -> None:
-    """Have a socket tell, with what is read of it, when that arrived."""
+    """Have a socket tell, with what is read of it, when that arrived; the kernel begins some milliseconds later."""
     if sys.platform == "linux":
         connection.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
 
