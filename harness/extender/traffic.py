@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from harness.clock import WaitTimeoutError, wait_until
 from harness.errors import HarnessError, StepError, VariantError
 from harness.extender import recording
-from harness.extender.cassette.command import LEFT_OUT, without_logins
+from harness.extender.cassette.command import LEFT_OUT, entry_without_secrets, without_logins
 from harness.extender.entry import Entry
 from harness.extender.injected import Injected, count
 from harness.extender.spool import gather, note, owned
@@ -46,9 +46,8 @@ class Connected:
 
     def describe(self) -> Extender:
         """Return what the record keeps of it; nobody's key or password is part of that."""
-        tls = {key: value for key, value in self.entry.tls.items() if key != "keyData"}
         url = without_logins(self.entry.url_prefix)
-        entry = replace(self.entry, tls=tls, url_prefix=url).to_json()
+        entry = entry_without_secrets(self.entry)
         missing = (SECRET_MISSING,) if LEFT_OUT in self.subject + url else ()
         notes = (*missing, *map(without_logins, (*self.notes, *(notice.text for notice in self.notices))))
         return Extender(self.name, self.subject, entry, url, tapped=self.tap is not None, notes=notes)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from harness.errors import InputError
+from harness.extender.cassette.command import entry_without_secrets
 from harness.extender.entry import VERBS
 from harness.extender.subject.parse import Subject
 from harness.load import insitu
@@ -216,7 +217,7 @@ def _measure(
             "corpus": corpus.source,
             "digest": corpus.digest,
             "shape": _shape(shape),
-            "entry": loaded.entry.to_json(),
+            "entry": entry_without_secrets(loaded.entry),
         }
         kept = writer.add(run, results, inputs)
         endings.append(run.ended)

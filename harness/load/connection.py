@@ -7,51 +7,26 @@ may block, and whatever happens becomes an outcome.
 import _socket
 import errno
 import socket
+import ssl
 import time
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any
 
 import httptools
 
+from harness.extender.subject.tls import Tls
 from harness.load import samples
 from harness.load.arrival import NOTE_BYTES, arrived_ns, ask_for_stamps
+from harness.load.loop import READ, WRITE, Loop, Watcher
 from harness.load.reply import has_error
+from harness.load.seal import Seal
 
-READ, WRITE = 1, 2
 CHUNK_BYTES = 1 << 16
 BIG_BYTES = 1 << 20
 STATUS_OK = 200
 STATUS_FINAL = 200
 _AGAIN = (errno.EAGAIN, errno.EWOULDBLOCK, errno.EINTR)
 _EXHAUSTED = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
-
-
-class Watcher(Protocol):
-    """**Protocol**: something of an event loop that calls back."""
-
-    def start(self, callback: Callable[..., Any], *args: Any) -> None:
-        """Begin to call."""
-        ...
-
-    def stop(self) -> None:
-        """Stop calling."""
-        ...
-
-    def close(self) -> None:
-        """Give it up."""
-        ...
-
-
-class Loop(Protocol):
-    """**Protocol**: what is needed of gevent's event loop, which this module must not import."""
-
-    def io(self, fd: int, events: int) -> Watcher:
-        """Return a watcher of a file descriptor."""
-        ...
-
-    def timer(self, after: float, repeat: float = 0.0) -> Watcher:
-        """Return a watcher of time."""
-        ...
 
 
 class Connection:
@@ -67,11 +42,14 @@ class Connection:
         address: tuple[int, Any],
         finished: "Callable[[Connection, int, int, int], None]",
         dropped: "Callable[[Connection], None]",
+        tls: Tls | None = None,
     ) -> None:
         self._loop = loop
         self._address = address
         self._finished = finished
         self._dropped = dropped
+        self._tls = tls
+        self._seal: Seal | None = None
         self._socket: Any = None
         self._reader: Watcher | None = None
         self._writer: Watcher | None = None
@@ -96,7 +74,9 @@ class Connection:
         """Send a request; the answer comes to `finished`, also when there is none."""
         self.busy = True
         self.intended, self.sent, self.verb = intended, now, verb
-        self._rest = data
+        if self._tls is not None and self._socket is None:
+            self._seal = Seal(self._tls)
+        self._rest = data if self._seal is None else self._seal.sealed(data)
         if self._socket is None and not self._connect():
             return
         self._write()
@@ -205,6 +185,12 @@ class Connection:
                 self._lost(_outcome_of(error.errno or 0, samples.CUT))
             return
         now = arrived_ns(notes, self.sent)
+        is_full = len(data) == self._chunk
+        if data and self._seal is not None:
+            opened = self._unsealed(self._seal, data)
+            if opened is None:
+                return
+            data = opened
         if not data or not self.busy:
             # Bytes that nobody asked for would be taken for the next answer.
             self._lost(samples.CUT)
@@ -218,8 +204,22 @@ class Connection:
             return
         if self._complete:
             self._answered(now)
-        elif len(data) == self._chunk:
+        elif is_full:
             self._chunk = BIG_BYTES
+
+    def _unsealed(self, seal: Seal, data: bytes) -> bytes | None:
+        """Return what was sealed, nothing if it was the end; None if there is no need to look at it."""
+        try:
+            opened, back = seal.opened(data)
+        except ssl.SSLError:
+            self._lost(samples.NO_TLS)
+            return None
+        if back:
+            self._rest = bytes(self._rest) + back
+            self._write()
+            if self._socket is None:
+                return None
+        return opened if opened or seal.ended else None
 
     def _answered(self, now: int) -> None:
         status = self._status

@@ -11,9 +11,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
+from harness.extender.entry import Entry
+from harness.extender.subject.reach import host_of, port_of
+from harness.extender.subject.tls import tls_of
 from harness.load import samples
-from harness.load.connection import Connection, Loop
-from harness.load.order import Target
+from harness.load.connection import Connection
+from harness.load.loop import Loop
 from harness.load.samples import Taken
 
 SECOND_NS = 1_000_000_000
@@ -22,7 +25,7 @@ TICK_SECONDS = 0.02
 GONE_FAILURES = 50
 GONE_SECONDS = 2.0
 PATIENCE_SECONDS = 20
-DEAD = frozenset((samples.REFUSED, samples.UNREACHABLE, samples.RESET, samples.CUT))
+DEAD = frozenset((samples.REFUSED, samples.UNREACHABLE, samples.RESET, samples.CUT, samples.NO_TLS))
 
 
 @dataclass
@@ -63,7 +66,7 @@ class Part:
         pids: the extender's processes.
     """
 
-    target: Target
+    target: Entry
     requests: Sequence[tuple[int, bytes]]
     seconds: float
     marks: Sequence[float] = (0.0,)
@@ -87,7 +90,8 @@ class Engine:
         self.seen = Seen()
         self._finished = finished
         self.on_saturation: Callable[[int], None] = lambda _: None
-        self._address = _resolved(part.target)
+        self._address = _resolved(part.target.url_prefix)
+        self._tls = tls_of(part.target.url_prefix, part.target)
         self._timeout_ns = int(part.target.timeout_seconds * SECOND_NS)
         # In the order of sending, so that the first is the first to be late.
         self._busy: dict[Connection, None] = {}
@@ -130,7 +134,7 @@ class Engine:
             self.taken.add(intended, now, max(now, intended + self._timeout_ns), verb, self.part.overflow, 0)
             return False
         else:
-            connection = Connection(self.loop, self._address, self._over, self._dropped)
+            connection = Connection(self.loop, self._address, self._over, self._dropped, self._tls)
             self._open += 1
             self.seen.opened += 1
             self.seen.open_max = max(self.seen.open_max, self._open)
@@ -221,8 +225,8 @@ def _between(
     return own_after - own, max(until - since, 1) / SECOND_NS, used
 
 
-def _resolved(target: Target) -> tuple[int, Any]:
-    family, _, _, _, place = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)[0]
+def _resolved(url: str) -> tuple[int, Any]:
+    family, _, _, _, place = socket.getaddrinfo(host_of(url), port_of(url), type=socket.SOCK_STREAM)[0]
     return int(family), place
 
 

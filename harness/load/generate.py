@@ -10,11 +10,12 @@ from typing import Any
 from harness import temporary
 from harness.clock import SYSTEM, WaitTimeoutError, wait_until
 from harness.errors import HarnessError
+from harness.extender.entry import Entry
 from harness.lifeline import VARIABLE as LIFELINE
 from harness.load import samples
 from harness.load.engine import PATIENCE_SECONDS
 from harness.load.measure import Run
-from harness.load.order import ORDER, VARIABLE, Order, Target
+from harness.load.order import ORDER, VARIABLE, Order
 from harness.load.samples import Samples
 from harness.paths import PACKAGE
 from harness.process import Child, spawn, tail
@@ -114,7 +115,7 @@ def _command(order: Order, scale: Scale) -> list[str]:
 
 
 @contextlib.contextmanager
-def _null_server(folder: Path) -> Iterator[Target]:
+def _null_server(folder: Path) -> Iterator[Entry]:
     """Serve nothing on a port of its own; it ends with the context."""
     log = folder / "null.log"
     child = spawn("null server", [sys.executable, "-m", "harness.load.null"], log=log, env={LIFELINE: "stdin"})
@@ -130,7 +131,7 @@ def _null_server(folder: Path) -> Iterator[Target]:
             found = wait_until(port, what="the null server", timeout_seconds=NULL_START_SECONDS)
         except WaitTimeoutError as error:
             raise HarnessError(f"{error}; is the machine too busy to measure anything?") from None
-        yield Target(LOOPBACK, found, 5.0)
+        yield Entry(url_prefix=f"http://{LOOPBACK}:{found}")
     finally:
         child.stop()
 

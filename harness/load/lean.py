@@ -14,8 +14,9 @@ from urllib.parse import urlsplit
 
 import httptools
 
-from harness.errors import InputError
 from harness.extender.subject.post import HEADERS
+from harness.extender.subject.reach import host_of, port_of
+from harness.extender.subject.tls import Tls
 from harness.load.reply import has_error
 
 # What became of a request; the first is the only good one.
@@ -76,12 +77,10 @@ class LeanClient:
     `connections` counts how often that was. Whatever happens becomes an outcome, never an error.
     """
 
-    def __init__(self, url: str, timeout_seconds: float) -> None:
-        parts = urlsplit(url)
-        if parts.scheme != "http":
-            raise InputError(f"{url}: plain HTTP expected; the client that compares does not speak {parts.scheme}")
-        self._address = (parts.hostname or "", parts.port or 80)
+    def __init__(self, url: str, timeout_seconds: float, tls: Tls | None = None) -> None:
+        self._address = (host_of(url), port_of(url))
         self._timeout_seconds = timeout_seconds
+        self._tls = tls
         self._socket: socket.socket | None = None
         self._hurried = False
         self.connections = 0
@@ -126,7 +125,10 @@ class LeanClient:
         line = socket.create_connection(self._address, timeout=self._timeout_seconds)
         line.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         # The kernel keeps the time: Python would ask it before every read and write whether there is anything to do.
-        line.settimeout(None)
+        if self._tls is None:
+            line.settimeout(None)
+        else:
+            line = self._tls.context.wrap_socket(line, server_hostname=self._tls.name)
         self._limit(line, self._timeout_seconds)
         self._socket = line
         self.connections += 1
@@ -148,11 +150,15 @@ class LeanClient:
                 self._limit(line, max(left, _SECONDS_MIN))
 
     def _limit(self, line: socket.socket, seconds: float) -> None:
+        self._hurried = seconds < self._timeout_seconds
+        if self._tls is not None:
+            # TLS would take a limit of the kernel's for "try again", without end.
+            line.settimeout(seconds)
+            return
         whole = int(seconds)
         limit = struct.pack("@ll", whole, int((seconds - whole) * _MICROSECONDS))
         line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, limit)
         line.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, limit)
-        self._hurried = seconds < self._timeout_seconds
 
 
 class _Answer:

@@ -22,10 +22,11 @@ from locust import User, events, task  # noqa: TID253 - this process is locust's
 from locust.runners import LocalRunner, MasterRunner, WorkerRunner  # noqa: TID253 - see above
 from locust.stats import StatsEntry, StatsError  # noqa: TID253 - see above
 
+from harness.extender.entry import Entry
 from harness.load import samples
 from harness.load.engine import Engine, Part
 from harness.load.models import Closed, Open, cycles_of
-from harness.load.order import VARIABLE, Order, Target
+from harness.load.order import VARIABLE, Order
 from harness.load.samples import OUTCOMES, VERBS, Taken
 
 SHOW_SECONDS = 1.0
@@ -83,7 +84,7 @@ class Schedulers(User):
         # The task would begin anew; who is ended by locust leaves here.
         Event().wait()
 
-    def _carry_out(self, index: int, target: Target, *, is_floor: bool) -> Engine:
+    def _carry_out(self, index: int, target: Entry, *, is_floor: bool) -> Engine:
         over = Event()
         part = _part(index, target, is_floor=is_floor)
         kind = Closed if ORDER.plan is None else Open
@@ -128,7 +129,7 @@ def _settle() -> None:
     gc.set_threshold(200_000, 50, 50)
 
 
-def _part(index: int, target: Target, *, is_floor: bool) -> Part:
+def _part(index: int, target: Entry, *, is_floor: bool) -> Part:
     """Return this worker's share of a phase."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     room = CONNECTIONS_MAX if soft == resource.RLIM_INFINITY else soft - DESCRIPTORS_KEPT

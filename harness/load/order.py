@@ -1,27 +1,19 @@
 """What the process that makes the load is told: one file of JSON, and one with the requests, ready to be sent."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+from harness.extender.entry import Entry
 from harness.load.schedule import Plan
 
 ORDER, REQUESTS = "order.json", "requests.bin"
 VARIABLE = "HARNESS_LOAD_ORDER"
 """The environment variable with the path of the order."""
-
-
-@dataclass(frozen=True)
-class Target:
-    """Where requests go; `timeout_seconds` is the extender's httpTimeout."""
-
-    host: str
-    port: int
-    timeout_seconds: float
 
 
 @dataclass(frozen=True)
@@ -38,7 +30,7 @@ class Order:
     """One measurement.
 
     Args:
-        target: the extender.
+        target: the extender, as its entry says where and how it is spoken to.
         requests: what is sent, again from the first when the last was sent.
         seconds: how long requests are started, the warm-up included.
         warmup_seconds: how long it takes until samples count.
@@ -51,13 +43,13 @@ class Order:
         by_message: workers send their samples to the master, because they see another disk.
     """
 
-    target: Target
+    target: Entry
     requests: tuple[Request, ...]
     seconds: float
     warmup_seconds: float
     plan: Plan | None = None
     schedulers: int = 0
-    null: Target | None = None
+    null: Entry | None = None
     floor_seconds: float = 0.0
     workers: int = 1
     pids: tuple[int, ...] = ()
@@ -73,6 +65,8 @@ class Order:
         """Write the order into a folder, which also receives the samples; return its file."""
         values = {
             **{name: value for name, value in asdict(self).items() if name not in ("requests", "digest")},
+            "target": self.target.to_json(),
+            "null": self.null.to_json() if self.null else None,
             "plan": self.plan.to_json() if self.plan else None,
             "requests": _table(self.requests),
         }
@@ -80,6 +74,8 @@ class Order:
             for request in self.requests:
                 stream.write(request.data)
         path = folder / ORDER
+        # The key of a certificate may be in it.
+        path.touch(mode=0o600)
         path.write_bytes(orjson.dumps(values))
         return path
 
@@ -96,23 +92,19 @@ class Order:
         same = {name: values[name] for name in ("seconds", "warmup_seconds", "plan", "schedulers", "workers")}
         digest = hashlib.sha256(orjson.dumps(same) + content).hexdigest()[:16]
         return cls(
-            target=_target(values["target"]),
+            target=Entry.from_json(values["target"]),
             requests=requests,
             seconds=values["seconds"],
             warmup_seconds=values["warmup_seconds"],
             plan=Plan.from_json(values["plan"]) if values["plan"] else None,
             schedulers=values["schedulers"],
-            null=_target(values["null"]) if values["null"] else None,
+            null=Entry.from_json(values["null"]) if values["null"] else None,
             floor_seconds=values["floor_seconds"],
             workers=values["workers"],
             pids=tuple(values["pids"]),
             by_message=values["by_message"],
             digest=digest,
         )
-
-
-def _target(value: Mapping[str, Any]) -> Target:
-    return Target(value["host"], value["port"], value["timeout_seconds"])
 
 
 def _table(requests: Sequence[Request]) -> list[dict[str, Any]]:

@@ -31,10 +31,10 @@ OUTCOMES = (
     "unanswered",  # still open when the load ended
     "overflow",  # never sent: as many requests as connections may be open were unanswered
     "no-descriptors",  # never sent: the generator has no file descriptors left
+    "no-tls",  # the two could not agree on TLS
 )
-OK, STATUS, REPLY_ERROR, REFUSED, UNREACHABLE, RESET, CUT, NOT_HTTP, TIMEOUT, UNANSWERED, OVERFLOW, NO_DESCRIPTORS = (
-    range(len(OUTCOMES))
-)
+OK, STATUS, REPLY_ERROR, REFUSED, UNREACHABLE, RESET, CUT, NOT_HTTP, *_REST = range(len(OUTCOMES))
+TIMEOUT, UNANSWERED, OVERFLOW, NO_DESCRIPTORS, NO_TLS = _REST
 WAITED = (TIMEOUT, UNANSWERED, OVERFLOW)
 """Failures that kept a scheduler waiting: they count into percentiles with at least the time-out. Quick ones do not."""
 OWN = (NO_DESCRIPTORS,)

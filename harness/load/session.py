@@ -18,12 +18,12 @@ from harness.extender.reply.effect import effect
 from harness.extender.subject.parse import Subject
 from harness.extender.subject.post import post
 from harness.extender.subject.probe import guess_entry
-from harness.extender.subject.reach import port_of
 from harness.extender.subject.start import Running, started
+from harness.extender.subject.tls import demanded_tls
 from harness.load.bodies import Corpus
 from harness.load.generate import Scale, generate
 from harness.load.measure import Case, Run, results
-from harness.load.order import Order, Target
+from harness.load.order import Order
 from harness.load.schedule import Plan
 from harness.record.load import LoadResult
 
@@ -105,11 +105,9 @@ class Loaded:
 
     def order(self, corpus: Corpus, shape: Shape, scale: Scale, *, floor: bool) -> Order:
         """Return what the generator is told."""
-        entry = self.entry
-        parts = urlsplit(entry.url_prefix)
         return Order(
-            target=Target(parts.hostname or "", port_of(entry.url_prefix), entry.timeout_seconds),
-            requests=corpus.prepared(entry),
+            target=self.entry,
+            requests=corpus.prepared(self.entry),
             seconds=shape.total_seconds,
             warmup_seconds=shape.warmup_seconds,
             plan=shape.plan,
@@ -196,14 +194,16 @@ def loading(
     With a kubeconfig it can look into that cluster.
 
     Raises:
-        InputError: it is on another machine and that was not allowed, or speaks TLS.
+        InputError: it is on another machine and that was not allowed, or a file of its TLS cannot be read.
         VariantError, BuildError, MissingToolError: it does not start.
     """
     refuse_remote(subject, allow_remote=allow_remote)
     with started(subject, folder=folder, seed=seed, kubeconfig=kubeconfig) as running:
-        if urlsplit(running.url).scheme == "https":
-            raise InputError(f"{subject.text}: load over TLS is not measured; offer plain HTTP on loopback for it")
         entry, notes = _entry(subject, running.url, verbs)
+        if demanded_tls(subject.text, entry.url_prefix, entry):
+            notes.append(
+                f"{subject.text}: asked over TLS; the floor is of plain HTTP, without what TLS costs the generator"
+            )
         yield Loaded(running, entry, notes)
 
 

@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable
 
-from harness.load.connection import READ, Loop, Watcher
+from harness.load.loop import READ, Loop, Watcher
 
 _CLOCK_MONOTONIC = 1
 _ABSOLUTE = 1

@@ -7,9 +7,12 @@ are compared by their texts, and nothing can be learned from a word that is alwa
 import re
 import shlex
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 from harness.errors import InputError
 from harness.extender.cassette.redact import LOGIN, LOOKS, OPTION, REFERENCE
+from harness.extender.entry import Entry
 
 LEFT_OUT = "redacted-secret"
 
@@ -26,6 +29,8 @@ _FILE = re.compile(r"kubeconfig$", re.IGNORECASE)
 # A name before a port is a host, not a secret.
 _PORT = re.compile(r"\d+(?:/.*)?", re.DOTALL)
 _SUBJECT = re.compile(r"(?P<option>--?[\w-]+=)?(?P<subject>(?:cmd|go|https?|image|py|ref|source):.*)", re.DOTALL)
+# The key of a client's certificate, in an entry that was typed: --entry 'tlsConfig={keyData: …}'.
+_KEY_DATA = re.compile(r"""(keyData["']?\s*[:=]\s*["']?)[^\s"',}]+""")
 _WORD = re.compile(r"""(?:[^\s"']|"(?:[^"\\]|\\.)*"|'[^']*'|["'])+""", re.DOTALL)
 
 
@@ -47,6 +52,12 @@ def without_logins(text: str) -> str:
     return LOGIN.sub(rf"\g<1>{LEFT_OUT}\g<3>", text)
 
 
+def entry_without_secrets(entry: Entry) -> dict[str, Any]:
+    """Return an extender's entry as it may be kept: without the key of a certificate, or a password."""
+    tls = {key: value for key, value in entry.tls.items() if key != "keyData"}
+    return replace(entry, tls=tls, url_prefix=without_logins(entry.url_prefix)).to_json()
+
+
 def require_whole(text: str) -> None:
     """Refuse what was copied from a record, where a mark stands for the secret.
 
@@ -65,6 +76,7 @@ def _words(words: Sequence[str]) -> Iterator[str]:
 
 
 def _word(word: str) -> str:
+    word = _KEY_DATA.sub(rf"\g<1>{LEFT_OUT}", word)
     if found := _SUBJECT.fullmatch(word):
         return (found["option"] or "") + without_secrets(found["subject"])
     if found := _NAMED.fullmatch(word):

@@ -1,23 +1,19 @@
 """Sends one call to an extender as kube-scheduler would: same URL, headers, TLS and time limit. Follows no redirect."""
 
-import base64
 import contextlib
 import gzip
 import http.client
 import socket
-import ssl
-import tempfile
 import threading
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from harness.clock import SYSTEM
 from harness.extender.entry import Entry
 from harness.extender.subject.reach import cause_of, host_of, port_of
+from harness.extender.subject.tls import tls_of
 
 HEADERS = {
     "User-Agent": "Go-http-client/1.1",
@@ -126,48 +122,11 @@ def _unpacked(body: bytes, encoding: str | None) -> bytes:
 
 @contextlib.contextmanager
 def _connected(url: str, entry: Entry, timeout_seconds: float) -> Iterator[http.client.HTTPConnection]:
-    parts = urlsplit(url)
-    host = host_of(url)
-    connection = http.client.HTTPConnection(host, port_of(url), timeout=timeout_seconds)
+    connection = http.client.HTTPConnection(host_of(url), port_of(url), timeout=timeout_seconds)
     try:
         connection.connect()
-        if parts.scheme == "https":
-            name = str(entry.tls.get("serverName") or host)
-            connection.sock = _context(entry).wrap_socket(connection.sock, server_hostname=name)
+        if tls := tls_of(url, entry):
+            connection.sock = tls.context.wrap_socket(connection.sock, server_hostname=tls.name)
         yield connection
     finally:
         connection.close()
-
-
-def _context(entry: Entry) -> ssl.SSLContext:
-    """Return TLS as kube-scheduler sets it up: with `enableHTTPS` and no CA it verifies nothing."""
-    tls = entry.tls
-    authority = _data(tls, "caData")
-    context = ssl.create_default_context(
-        cafile=None if authority else tls.get("caFile") or None, cadata=authority.decode() if authority else None
-    )
-    context.set_alpn_protocols(["http/1.1"])
-    has_authority = bool(authority or tls.get("caFile"))
-    if tls.get("insecure") or (entry.enable_https and not has_authority):
-        context.check_hostname = False
-        context.verify_mode = ssl.CERT_NONE
-    with tempfile.TemporaryDirectory() as folder:
-        certificate, key = (_file(tls, kind, Path(folder)) for kind in ("cert", "key"))
-        if certificate and key:
-            context.load_cert_chain(certificate, key)
-    return context
-
-
-def _data(tls: Mapping[str, Any], key: str) -> bytes | None:
-    return base64.b64decode(tls[key]) if tls.get(key) else None
-
-
-def _file(tls: Mapping[str, Any], kind: str, folder: Path) -> str | None:
-    """Return the file of a certificate or key; Python reads them from nowhere else."""
-    data = _data(tls, f"{kind}Data")
-    if data is None:
-        return tls.get(f"{kind}File") or None
-    path = folder / kind
-    path.touch(mode=0o600)
-    path.write_bytes(data)
-    return str(path)

@@ -11,6 +11,7 @@ from pathlib import Path
 from harness import ports
 from harness.errors import VariantError
 from harness.extender.subject.start import started
+from harness.extender.subject.tls import demanded_tls
 from harness.load.lean import LeanClient, Request
 from harness.load.regress.arm import LATE_IN_A_ROW_MAX, Arm, Ended, Side
 from harness.load.regress.around import Around
@@ -138,7 +139,8 @@ class Stage:
                 running = stack.enter_context(
                     started(side.subject, folder=folder, seed=seed, kubeconfig=None, port=port)
                 )
-                client = stack.enter_context(LeanClient(running.url, side.entry.timeout_seconds))
+                tls = demanded_tls(side.subject.text, running.url, side.entry)
+                client = stack.enter_context(LeanClient(running.url, side.entry.timeout_seconds, tls))
                 arms.append(Arm(side, running, client, None))
             reasons = [(name, cannot_read(arm.running)) for name, arm in zip(SIDES, arms, strict=True)]
             for name, why in reasons:

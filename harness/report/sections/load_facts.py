@@ -14,7 +14,7 @@ from harness.report.words import Words
 PLACES_NAMED_MAX = 3
 KINDS_KNOWN = (
     *("status", "reply-error", "refused", "unreachable", "reset", "cut", "not-http"),
-    *("timeout", "unanswered", "overflow", "no-descriptors"),
+    *("timeout", "unanswered", "overflow", "no-descriptors", "no-tls"),
 )
 ENDINGS_BAD = ("died", "gone")
 ENDINGS_KNOWN = (*ENDINGS_BAD, "interrupted", "deadline", "worker-lost", "generator-failed")

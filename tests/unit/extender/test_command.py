@@ -5,11 +5,13 @@ import pytest
 from harness.errors import InputError
 from harness.extender.cassette.command import (
     LEFT_OUT,
+    entry_without_secrets,
     require_whole,
     without_logins,
     without_secrets,
     without_secrets_in,
 )
+from harness.extender.entry import Entry
 from harness.extender.subject.parse import parse
 
 
@@ -67,6 +69,20 @@ def test_secrets_of_a_subject(text: str, kept: str) -> None:
 def test_what_is_no_secret_stays_letter_by_letter(text: str) -> None:
     assert without_secrets(text) == text
     assert without_secrets_in(["harness", "run", "--extender", text]) == ["harness", "run", "--extender", text]
+
+
+@pytest.mark.parametrize("spelled", ["tlsConfig={keyData: KEY=, x: y}", 'tlsConfig={"keyData":"KEY="}'])
+def test_the_key_of_a_certificate_that_was_typed(spelled: str) -> None:
+    for words in (["--entry", spelled], [f"--entry={spelled}"]):
+        kept = " ".join(without_secrets_in(words))
+        assert "KEY=" not in kept
+        assert LEFT_OUT in kept
+
+
+def test_an_entry_is_kept_without_its_key_and_password() -> None:
+    tls = {"caFile": "ca.crt", "keyData": "HUNTER2"}
+    kept = entry_without_secrets(Entry(url_prefix="https://me:HUNTER2@host", tls=tls))
+    assert kept == {"urlPrefix": f"https://me:{LEFT_OUT}@host", "tlsConfig": {"caFile": "ca.crt"}}
 
 
 def test_addresses_in_any_text() -> None:

@@ -13,7 +13,8 @@ import pytest
 from harness.clock import SYSTEM, wait_until
 from harness.load import samples
 from harness.load.arrival import NOTE_BYTES, arrived_ns, ask_for_stamps
-from harness.load.connection import READ, Connection, Watcher
+from harness.load.connection import Connection
+from harness.load.loop import READ, Watcher
 from tests.processes import PATIENCE_SECONDS
 
 STAMP = 35

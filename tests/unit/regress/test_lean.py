@@ -6,7 +6,6 @@ from contextlib import contextmanager
 
 import pytest
 
-from harness.errors import InputError
 from harness.load.lean import (
     ANSWERED,
     BAD_STATUS,
@@ -120,11 +119,6 @@ def test_nobody_there_is_no_connection() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     assert endings(f"http://127.0.0.1:{port}/filter", 2) == [REFUSED, REFUSED]
-
-
-def test_the_client_refuses_what_it_does_not_speak() -> None:
-    with pytest.raises(InputError, match="plain HTTP expected"):
-        LeanClient("https://127.0.0.1:1/filter", 1.0)
 
 
 def test_a_large_body_is_not_copied() -> None:
