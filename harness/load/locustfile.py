@@ -22,6 +22,7 @@ from locust import User, events, task  # noqa: TID253 - this process is locust's
 from locust.runners import LocalRunner, MasterRunner, WorkerRunner  # noqa: TID253 - see above
 from locust.stats import StatsEntry, StatsError  # noqa: TID253 - see above
 
+from harness.errors import HarnessError
 from harness.extender.entry import Entry
 from harness.load import samples
 from harness.load.engine import Engine, Part
@@ -46,7 +47,7 @@ def _ordered() -> tuple[Path, Order]:
         sys.exit(f"{VARIABLE}: not set, the path of an order.json expected; {HOW}")
     try:
         return Path(named), Order.read(Path(named))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, HarnessError) as error:
         sys.exit(f"{VARIABLE}={named}: no order can be read there ({error}); {HOW}")
 
 
