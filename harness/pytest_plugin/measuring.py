@@ -1,6 +1,6 @@
 """Fixtures that measure extenders: under load, and one against another. They need no cluster."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,12 +12,54 @@ from harness.pytest_plugin.reporting import MEASURED
 
 if TYPE_CHECKING:
     from harness.extender.subject.parse import Subject
-    from harness.record.load import LoadResult
+    from harness.record.load import LoadRecord, LoadResult
     from harness.record.regress import Comparison, Regression
 
 # What a test calls a single one of; the options themselves take several.
 _SINGLE = {"verb": "verbs", "wire": "wires", "rate": "rates", "node_kib": "node_kibs"}
 _SEVERAL = ("verbs", "nodes", "wires", "rates", "node_kibs")
+
+
+@dataclass(frozen=True)
+class JudgedLoad:
+    """A load as a test sees it: its results, one per verb, number of nodes and wire."""
+
+    record: "LoadRecord"
+
+    def __iter__(self) -> "Iterator[LoadResult]":
+        return iter(self.record.results)
+
+    def __len__(self) -> int:
+        return len(self.record.results)
+
+    def __getitem__(self, place: int) -> "LoadResult":
+        return self.record.results[place]
+
+    def assert_in_time(self, budget_ms: float | None = None) -> None:
+        """Fail the test if a call failed, answers came later and later, or p99 is above a budget: half of httpTimeout.
+
+        What the generator limited is not the extender's: if nothing else speaks against it, the test is skipped.
+        """
+        __tracebackhide__ = True  # the table tells more than our own lines
+        from harness.report.load import load_text  # noqa: PLC0415 - loaded only where it is used
+
+        judged = [one for one in self if not one.generator_limited]
+        if said := [text for one in judged for text in _not_in_time(one, budget_ms)]:
+            raise ExpectationFailed("\n".join([*said, "", load_text(self.record)]))
+        if len(judged) < len(self) or not judged:
+            pytest.skip(load_text(self.record))
+
+
+def _not_in_time(result: "LoadResult", budget_ms: float | None) -> Iterator[str]:
+    place = f"{result.subject}: {result.verb} with {result.nodes} nodes"
+    if result.errors:
+        kinds = ", ".join(f"{kind}: {count}" for kind, count in result.error_kinds.items())
+        yield f"{place}: {result.errors} of {result.requests} requests failed ({kinds}), none expected"
+    if result.falls_behind == "extender":
+        yield f"{place}: answers came later and later at {result.rate:g} requests per second"
+    budget = result.timeout_seconds * 1000 / 2 if budget_ms is None else budget_ms
+    if result.p99_ms is not None and result.p99_ms > budget:
+        yield f"{place}: p99 {result.p99_ms:.1f} ms seen, at most {budget:g} ms expected"
 
 
 @dataclass(frozen=True)
@@ -48,12 +90,12 @@ class JudgedRegression:
 
 
 @pytest.fixture
-def load_test(request: pytest.FixtureRequest) -> "Callable[..., tuple[LoadResult, ...]]":
-    """A function that puts a subject under load and returns the results: `load_test("go:.", rate=100, seconds=5)`."""
+def load_test(request: pytest.FixtureRequest) -> Callable[..., JudgedLoad]:
+    """A function that puts a subject under load: `load_test("go:.", rate=100, seconds=5).assert_in_time()`."""
 
     def run(
         subject: "str | None" = None, *, entry: Mapping[str, Any] | None = None, processes: int = 1, **options: Any
-    ) -> "tuple[LoadResult, ...]":
+    ) -> JudgedLoad:
         from harness.load.campaign import Options, carry_out  # noqa: PLC0415 - loaded only where it is used
         from harness.load.generate import Scale  # noqa: PLC0415
 
@@ -64,7 +106,7 @@ def load_test(request: pytest.FixtureRequest) -> "Callable[..., tuple[LoadResult
         if record.meta["status"] == "interrupted":
             # What was measured is kept; the session ends as it would anywhere else.
             raise KeyboardInterrupt
-        return record.results
+        return JudgedLoad(record)
 
     return run
 
@@ -94,12 +136,16 @@ def regress(request: pytest.FixtureRequest) -> Callable[..., JudgedRegression]:
 
 
 def _subject(request: pytest.FixtureRequest, text: str | None, entry: Mapping[str, Any] | None) -> "Subject":
+    """Return what a test names, else the extender that was brought, with the entry that was told with it."""
     from harness.extender.subject.parse import parse  # noqa: PLC0415 - loaded only where it is used
+    from harness.run.brought import entry_keys  # noqa: PLC0415
 
     brought = request.config.getoption("--extender") or []
     if text is None and len(brought) != 1:
         raise InputError(f"{request.node.name}: no subject is named; give one with --extender ({len(brought)} seen)")
-    return parse(text if text is not None else brought[0], entry or {})
+    named = text if text is not None else brought[0]
+    told = entry_keys(request.config.getoption("--sched-entry")).given() if named in brought else {}
+    return parse(named, {**told, **(entry or {})})
 
 
 def _several(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -60,6 +60,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--sched-entry", action="append", default=[], metavar="KEY=VALUE", help="Key of its entry; repeatable."
     )
+    group.addoption("--sched-base", default=None, metavar="SUBJECT", help="What its speed is compared with.")
     group.addoption("--sched-scheduler-config", default=None, metavar="FILE", help="Configuration of the scheduler.")
     group.addoption("--sched-manifest", default=None, metavar="FILE", help="How a second scheduler is deployed.")
     group.addoption("--sched-scheduler", default=None, metavar="PROGRAM", help="Program of the second scheduler.")

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from harness.pytest_plugin.measuring import JudgedRegression
-from harness.record.load import LoadResult
+from harness.pytest_plugin.measuring import JudgedLoad, JudgedRegression
 
 
 @pytest.mark.regression
@@ -16,6 +15,6 @@ def test_a_reference_is_not_slower_than_itself(regress: Callable[..., JudgedRegr
 
 
 @pytest.mark.load
-def test_a_reference_answers_under_load(load_test: Callable[..., tuple[LoadResult, ...]]) -> None:
+def test_a_reference_answers_under_load(load_test: Callable[..., JudgedLoad]) -> None:
     (result,) = load_test("ref:pass-through", verb="filter", nodes=3, rate=20, seconds=1, warmup_seconds=0.2)
     assert (result.errors, result.verb, result.model) == (0, "filter", "open")
