@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 
 from harness.clock import SYSTEM
 from harness.extender.entry import Entry
-from harness.extender.subject.post import BODY_BYTES_MAX, HEADERS, Reply, post
+from harness.extender.subject.post import BODY_BYTES_MAX, HEADERS, Reply
+from harness.extender.subject.reach import cause_of, host_of, port_of
+from harness.extender.subject.tls import tls_of
 
 _CHUNK_BYTES = 1 << 16
 # A timeout of 0 would mean not to wait at all.
@@ -21,10 +23,7 @@ class Wire:
 
     def __init__(self, entry: Entry) -> None:
         self._entry = entry
-        parts = urlsplit(entry.url_prefix)
-        self._connection: http.client.HTTPConnection | None = None
-        if parts.scheme == "http":
-            self._connection = http.client.HTTPConnection(parts.hostname or "", parts.port or 80)
+        self._connection = http.client.HTTPConnection(host_of(entry.url_prefix), port_of(entry.url_prefix))
 
     def __enter__(self) -> Self:
         return self
@@ -32,26 +31,29 @@ class Wire:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._connection:
-            self._connection.close()
+        self._connection.close()
 
     def send(self, kind: str, body: bytes) -> Reply:
         """Send the request of one call."""
         url, seconds = self._entry.url(kind), self._entry.timeout_seconds
-        if self._connection is None:
-            return post(url, body, self._entry, timeout_seconds=seconds)
         began = SYSTEM.now()
         if self._connection.sock is None:
             self._connection.timeout = seconds
             try:
-                self._connection.connect()
-            except OSError as error:
-                return Reply(url, "unreachable", SYSTEM.now() - began, problem=str(error))
+                self._connect()
+            except (OSError, ValueError) as error:
+                self._connection.close()
+                return Reply(url, "unreachable", SYSTEM.now() - began, problem=cause_of(error, url, seconds))
         reply = self._exchange(self._connection, url, body, began + seconds)
         if reply.ending != "answered":
             # What is left on the line would be taken for the beginning of the next reply.
             self._connection.close()
         return reply
+
+    def _connect(self) -> None:
+        self._connection.connect()
+        if tls := tls_of(self._entry.url_prefix, self._entry):
+            self._connection.sock = tls.context.wrap_socket(self._connection.sock, server_hostname=tls.name)
 
     def _exchange(self, connection: http.client.HTTPConnection, url: str, body: bytes, deadline: float) -> Reply:
         began = SYSTEM.now()

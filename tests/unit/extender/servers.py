@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+from harness.certificates import Authority
+
 Answer = Callable[[Any], Any]
 
 
@@ -36,6 +38,14 @@ class Served:
 
     url: str
     seen: list[tuple[str, dict[str, str], Any]] = field(default_factory=list)
+
+
+def served_by(authority: Authority) -> ssl.SSLContext:
+    """Return the TLS of a server on loopback that an authority vouches for."""
+    identity = authority.server("extender")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(identity.certificate, identity.key)
+    return context
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ from harness.load.lean import ANSWERED, REFUSED, TOO_LATE, LeanClient, prepare
 from harness.load.regress.compare import Options as Comparing
 from harness.load.regress.compare import compare
 from harness.load.seal import Seal
-from tests.unit.extender.servers import serving, silent
+from tests.unit.extender.servers import served_by, serving, silent
 from tests.unit.load.given import loaded
 
 FILTERED = {"NodeNames": [], "FailedNodes": {}, "Error": ""}
@@ -31,11 +31,8 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 
 @pytest.fixture(scope="module")
-def served_by(authority: Authority) -> ssl.SSLContext:
-    identity = authority.server("extender")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(identity.certificate, identity.key)
-    return context
+def context(authority: Authority) -> ssl.SSLContext:
+    return served_by(authority)
 
 
 def entry_of(**tls: Any) -> dict[str, Any]:
@@ -82,8 +79,8 @@ def agreed(seal: Seal, peer: Peer, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("size", [1, 5_000_000])
-def test_what_is_sealed_comes_out_whole(size: int, authority: Authority, served_by: ssl.SSLContext) -> None:
-    seal, peer = Seal(client(f"https://{HOST}:1", authority)), Peer(served_by)
+def test_what_is_sealed_comes_out_whole(size: int, authority: Authority, context: ssl.SSLContext) -> None:
+    seal, peer = Seal(client(f"https://{HOST}:1", authority)), Peer(context)
     sent = bytes(range(256)) * (size // 256 + 1)
     agreed(seal, peer, sent)
     assert peer.came == sent
@@ -94,8 +91,8 @@ def test_what_is_sealed_comes_out_whole(size: int, authority: Authority, served_
     assert not seal.ended
 
 
-def test_an_end_that_is_told_is_an_end(authority: Authority, served_by: ssl.SSLContext) -> None:
-    seal, peer = Seal(client(f"https://{HOST}:1", authority)), Peer(served_by)
+def test_an_end_that_is_told_is_an_end(authority: Authority, context: ssl.SSLContext) -> None:
+    seal, peer = Seal(client(f"https://{HOST}:1", authority)), Peer(context)
     agreed(seal, peer, b"x")
     last = peer.say(b"y")
     with pytest.raises(ssl.SSLWantReadError):
@@ -106,9 +103,9 @@ def test_an_end_that_is_told_is_an_end(authority: Authority, served_by: ssl.SSLC
 
 @pytest.mark.parametrize("options", [{"rates": (100.0,)}, {"schedulers": 2}], ids=["open", "closed"])
 def test_a_load_over_tls_is_measured(
-    options: dict[str, Any], authority: Authority, served_by: ssl.SSLContext, tmp_path: Path
+    options: dict[str, Any], authority: Authority, context: ssl.SSLContext, tmp_path: Path
 ) -> None:
-    with serving({"/filter": lambda _: FILTERED}, served_by) as served:
+    with serving({"/filter": lambda _: FILTERED}, context) as served:
         subject = parse(served.url, entry_of(caFile=str(authority.certificate)))
         record = loaded(subject, tmp_path, floor=True, **options)
     (one,) = record.results
@@ -122,9 +119,9 @@ def test_a_load_over_tls_is_measured(
 
 
 @pytest.mark.parametrize("is_plain", [False, True], ids=["unknown-authority", "plain"])
-def test_what_cannot_be_agreed_on_is_told(is_plain: bool, served_by: ssl.SSLContext, tmp_path: Path) -> None:
+def test_what_cannot_be_agreed_on_is_told(is_plain: bool, context: ssl.SSLContext, tmp_path: Path) -> None:
     stranger = Authority(tmp_path / "stranger")
-    with serving({"/filter": lambda _: FILTERED}, None if is_plain else served_by) as served:
+    with serving({"/filter": lambda _: FILTERED}, None if is_plain else context) as served:
         subject = parse(served.url.replace("http:", "https:"), entry_of(caFile=str(stranger.certificate)))
         record = loaded(subject, tmp_path / "runs")
     (one,) = record.results
@@ -133,8 +130,8 @@ def test_what_cannot_be_agreed_on_is_told(is_plain: bool, served_by: ssl.SSLCont
     assert any("a first filter was not answered: TLS" in note for note in record.meta["warnings"])
 
 
-def test_the_client_of_comparisons_speaks_it(authority: Authority, served_by: ssl.SSLContext) -> None:
-    with serving({"/filter": lambda _: FILTERED}, served_by) as served:
+def test_the_client_of_comparisons_speaks_it(authority: Authority, context: ssl.SSLContext) -> None:
+    with serving({"/filter": lambda _: FILTERED}, context) as served:
         url = f"{served.url}/filter"
         with LeanClient(url, 20.0, client(url, authority)) as lean:
             outcomes = [lean.send(prepare(url, b"{}")) for _ in range(3)]
@@ -144,8 +141,8 @@ def test_the_client_of_comparisons_speaks_it(authority: Authority, served_by: ss
             assert lean.send(prepare(url, b"{}")).ending == REFUSED
 
 
-def test_a_comparison_over_tls_is_made(authority: Authority, served_by: ssl.SSLContext) -> None:
-    with serving({"/filter": lambda _: FILTERED}, served_by) as served:
+def test_a_comparison_over_tls_is_made(authority: Authority, context: ssl.SSLContext) -> None:
+    with serving({"/filter": lambda _: FILTERED}, context) as served:
         subject = parse(served.url, entry_of(caFile=str(authority.certificate)))
         compared = compare(subject, subject, Comparing(verbs=("filter",), nodes=(3,), budget_seconds=0.6))
     (one,) = compared.result.comparisons
@@ -168,9 +165,9 @@ def test_certificates_that_cannot_be_read_are_refused(tls: dict[str, str]) -> No
 
 
 def test_an_order_with_a_key_is_for_its_owner_alone(
-    authority: Authority, served_by: ssl.SSLContext, tmp_path: Path
+    authority: Authority, context: ssl.SSLContext, tmp_path: Path
 ) -> None:
-    with serving({"/filter": lambda _: FILTERED}, served_by) as served:
+    with serving({"/filter": lambda _: FILTERED}, context) as served:
         subject = parse(served.url, entry_of(caFile=str(authority.certificate)))
         path = hand_out([subject], Options(nodes=(10,)), Scale(), tmp_path / "order")
     assert path.stat().st_mode & 0o077 == 0
