@@ -36,4 +36,5 @@ def test_samples_of_workers_are_merged_in_order_without_loss() -> None:
 def test_every_outcome_has_a_code() -> None:
     assert OUTCOMES[samples.OK] == "ok"
     assert OUTCOMES[samples.NO_DESCRIPTORS] == "no-descriptors"
-    assert len(set(OUTCOMES)) == len(OUTCOMES) == samples.NO_DESCRIPTORS + 1
+    assert OUTCOMES[samples.NO_TLS] == "no-tls"
+    assert len(set(OUTCOMES)) == len(OUTCOMES) == samples.NO_TLS + 1
