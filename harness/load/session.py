@@ -201,9 +201,7 @@ def loading(
     with started(subject, folder=folder, seed=seed, kubeconfig=kubeconfig) as running:
         entry, notes = _entry(subject, running.url, verbs)
         if demanded_tls(subject.text, entry.url_prefix, entry):
-            notes.append(
-                f"{subject.text}: asked over TLS; the floor is of plain HTTP, without what TLS costs the generator"
-            )
+            notes.append(f"{subject.text}: asked over TLS; what that costs the generator is not in the floor")
         yield Loaded(running, entry, notes)
 
 
