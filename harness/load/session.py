@@ -201,7 +201,10 @@ def loading(
     with started(subject, folder=folder, seed=seed, kubeconfig=kubeconfig) as running:
         entry, notes = _entry(subject, running.url, verbs)
         if demanded_tls(subject.text, entry.url_prefix, entry):
-            notes.append(f"{subject.text}: asked over TLS; what that costs the generator is not in the floor")
+            notes.append(
+                f"{subject.text}: asked over TLS and HTTP/1.1, where kube-scheduler may use HTTP/2; "
+                "what TLS costs the generator is not in the floor"
+            )
         yield Loaded(running, entry, notes)
 
 
