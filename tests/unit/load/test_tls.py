@@ -113,7 +113,8 @@ def test_a_load_over_tls_is_measured(
     assert (one.errors, one.error_kinds) == (0, {})
     # One more looks at the reply, and one sees what is there.
     assert len(served.seen) >= one.requests + one.warmup_cut
-    assert one.connections < one.requests / 2
+    # Each of two schedulers keeps its own; how many an open load needs, the machine decides.
+    assert one.model == "open" or one.connections == 2
     assert one.floor_p50_ms is not None
     assert any("asked over TLS" in note for note in record.meta["warnings"])
 
@@ -126,7 +127,9 @@ def test_what_cannot_be_agreed_on_is_told(is_plain: bool, context: ssl.SSLContex
         record = loaded(subject, tmp_path / "runs")
     (one,) = record.results
     assert one.requests == one.errors > 0
-    assert one.error_kinds == {"no-tls": one.requests}
+    # Who speaks no TLS may hang up before its answer is read.
+    assert "no-tls" in one.error_kinds
+    assert set(one.error_kinds) <= ({"no-tls", "reset", "cut"} if is_plain else {"no-tls"})
     assert any("a first filter was not answered: TLS" in note for note in record.meta["warnings"])
 
 
