@@ -11,7 +11,7 @@ from bench.regress import SORTS, equals, wrong
 DOCS = Path(__file__).parents[2] / "docs"
 
 
-@pytest.mark.parametrize(("file", "only"), [("regress.json", ""), ("tenth.json", "+10 %")])
+@pytest.mark.parametrize(("file", "only"), [("regress.json", ""), ("tenth.json", "+10 %"), ("equals.json", "equal")])
 def test_the_checks_of_the_checker_are_shown_as_they_were_found(file: str, only: str) -> None:
     checks = json.loads((DOCS / "figures" / file).read_text())["checks"]
     shown = (DOCS / "explanation.md").read_text()

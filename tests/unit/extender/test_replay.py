@@ -4,18 +4,15 @@ from typing import Any
 
 import pytest
 
-from harness.certificates import Authority
 from harness.errors import InputError, VariantError
 from harness.extender.cassette.file import CassetteCall, CassetteWriter
 from harness.extender.cassette.replay import Options, Replayed, percentile, replay
-from harness.extender.entry import Entry
 from harness.extender.requests import binding_args, extender_args, nodes, pod, preemption_args
 from harness.extender.subject.parse import parse
-from harness.extender.subject.wire import Wire
 from harness.paths import runs_folder
 from tests.unit.cli.conftest import Harness, harness
 from tests.unit.expect.records import RecordBuilder
-from tests.unit.extender.servers import Raw, Status, served_by, serving
+from tests.unit.extender.servers import Raw, Status, serving
 from tests.unit.extender.tapped import HEADER, Tapped, entry, finalized
 
 __all__ = ["harness"]
@@ -246,26 +243,6 @@ def test_the_other_wire_mode_is_told(cassette: Path, tmp_path: Path) -> None:
         subject = parse(f"{served.url}/s", {"nodeCacheCapable": False})
         result = replay(cassette, subject, tmp_path / "subject", Options())
     assert "the other wire mode" in result.warnings[0]
-
-
-@pytest.mark.parametrize("is_tls", [False, True], ids=["plain", "tls"])
-def test_a_connection_is_kept(tmp_path: Path, is_tls: bool) -> None:
-    ports = set()
-    authority = Authority(tmp_path / "ca")
-    context = served_by(authority) if is_tls else None
-
-    def keep(_: Any) -> Any:
-        return KEEPS
-
-    with (
-        serving({"/filter": keep}, context) as served,
-        Wire(Entry(url_prefix=served.url, filter_verb="filter", tls={"caFile": str(authority.certificate)})) as wire,
-    ):
-        for _ in range(3):
-            assert wire.send("filter", b"{}").status == 200
-            ports.add(wire._connection.sock.getsockname()[1])
-    assert len(ports) == 1
-    assert wire.send("filter", b"{}").ending == "unreachable"
 
 
 @pytest.mark.parametrize(("values", "expected"), [([], 0.0), ([2.0], 2.0), ([1.0, 2.0, 3.0], 2.0)])
