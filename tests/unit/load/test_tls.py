@@ -1,12 +1,13 @@
 """Extenders that are asked over TLS: what is sealed comes out whole, and what cannot be agreed on is told."""
 
+import base64
 import ssl
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from harness.certificates import Authority
+from harness.certificates import Authority, Identity
 from harness.errors import InputError
 from harness.extender.entry import Entry
 from harness.extender.subject.parse import parse
@@ -117,6 +118,27 @@ def test_a_load_over_tls_is_measured(
     assert one.model == "open" or one.connections == 2
     assert one.floor_p50_ms is not None
     assert any("asked over TLS" in note for note in record.meta["warnings"])
+
+
+def test_a_client_that_has_to_show_a_certificate_does_and_its_key_is_kept_nowhere(
+    authority: Authority, tmp_path: Path
+) -> None:
+    strict = served_by(authority)
+    strict.verify_mode = ssl.CERT_REQUIRED
+    strict.load_verify_locations(authority.certificate)
+    identity = authority.client("scheduler")
+    shown = {f"{kind}Data": base64.b64encode(path.read_bytes()).decode() for kind, path in _parts(identity).items()}
+    with serving({"/filter": lambda _: FILTERED}, strict) as served:
+        known = loaded(parse(served.url, entry_of(caFile=str(authority.certificate), **shown)), tmp_path)
+        unknown = loaded(parse(served.url, entry_of(caFile=str(authority.certificate))), tmp_path)
+    assert (known.results[0].errors, unknown.results[0].errors) == (0, unknown.results[0].requests)
+    kept = "".join(path.read_text() for path in tmp_path.rglob("*.json"))
+    assert shown["certData"] in kept
+    assert shown["keyData"] not in kept
+
+
+def _parts(identity: Identity) -> dict[str, Path]:
+    return {"cert": identity.certificate, "key": identity.key}
 
 
 @pytest.mark.parametrize("is_plain", [False, True], ids=["unknown-authority", "plain"])
