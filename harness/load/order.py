@@ -76,6 +76,7 @@ class Order:
         path = folder / ORDER
         # The key of a certificate may be in it.
         path.touch(mode=0o600)
+        path.chmod(0o600)
         path.write_bytes(orjson.dumps(values))
         return path
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # What a test calls a single one of; the options themselves take several.
 _SINGLE = {"verb": "verbs", "wire": "wires", "rate": "rates", "node_kib": "node_kibs"}
+ENDED_BY_EXTENDER = ("died", "gone")
 _SEVERAL = ("verbs", "nodes", "wires", "rates", "node_kibs")
 
 
@@ -36,25 +37,29 @@ class JudgedLoad:
         return self.record.results[place]
 
     def assert_in_time(self, budget_ms: float | None = None) -> None:
-        """Fail the test if a call failed, answers came later and later, or p99 is above a budget: half of httpTimeout.
+        """Fail the test if a call failed, the extender ended, answers came later and later, or p99 is above a budget.
 
-        What the generator limited is not the extender's: if nothing else speaks against it, the test is skipped.
+        The budget is half of httpTimeout unless told. How late answers are is not the extender's where the generator
+        was the limit: if nothing else speaks against it, or nothing was measured, the test is skipped.
         """
         __tracebackhide__ = True  # the table tells more than our own lines
         from harness.report.load import load_text  # noqa: PLC0415 - loaded only where it is used
 
-        judged = [one for one in self if not one.generator_limited]
-        if said := [text for one in judged for text in _not_in_time(one, budget_ms)]:
+        if said := [text for one in self for text in _not_in_time(one, budget_ms)]:
             raise ExpectationFailed("\n".join([*said, "", load_text(self.record)]))
-        if len(judged) < len(self) or not judged:
+        if not len(self) or any(one.generator_limited or one.ended != "complete" or not one.requests for one in self):
             pytest.skip(load_text(self.record))
 
 
 def _not_in_time(result: "LoadResult", budget_ms: float | None) -> Iterator[str]:
     place = f"{result.subject}: {result.verb} with {result.nodes} nodes"
-    if result.errors:
-        kinds = ", ".join(f"{kind}: {count}" for kind, count in result.error_kinds.items())
-        yield f"{place}: {result.errors} of {result.requests} requests failed ({kinds}), none expected"
+    if failed := {kind: count for kind, count in result.error_kinds.items() if kind != "no-descriptors"}:
+        kinds = ", ".join(f"{kind}: {count}" for kind, count in failed.items())
+        yield f"{place}: {sum(failed.values())} of {result.requests} requests failed ({kinds}), none expected"
+    if result.ended in ENDED_BY_EXTENDER:
+        yield f"{place}: the extender was gone before the end ({result.ended})"
+    if result.generator_limited:
+        return
     if result.falls_behind == "extender":
         yield f"{place}: answers came later and later at {result.rate:g} requests per second"
     budget = result.timeout_seconds * 1000 / 2 if budget_ms is None else budget_ms

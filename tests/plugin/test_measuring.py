@@ -1,9 +1,11 @@
 """What a user of the plugin sees of loads and comparisons. Neither needs a cluster."""
 
+import shutil
 from pathlib import Path
 
 from tests.plugin.conftest import RunPytest
 
+SHIPPED = Path(__file__).parents[2] / "scenarios" / "test_speed.py"
 REGRESS = """
 import pytest
 
@@ -21,6 +23,11 @@ import time
 class Slow:
     def filter(self, pod, nodes):
         time.sleep(0.04)
+        return nodes
+"""
+FAILING = """
+class Failing:
+    def filter(self, pod, nodes):
         return nodes
 """
 LOAD = """
@@ -59,6 +66,16 @@ def test_a_comparison_without_a_candidate_says_what_is_missing(run_pytest: RunPy
     result = run_pytest("test_speed.py")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*no subject is named; give one with --extender*"])
+
+
+def test_what_ships_measures_the_extender_that_is_brought(run_pytest: RunPytest, folder: Path) -> None:
+    (folder / "failing.py").write_text(FAILING)
+    shutil.copy(SHIPPED, folder)
+    chosen = ("-m", "load or regression", "-k", "closed-10 or regression", SHIPPED.name)
+    brought = ("--extender", "py:failing:Failing", "--sched-entry", "filterVerb=mine")
+    result = run_pytest(*brought, *chosen)
+    result.assert_outcomes(failed=3, skipped=1)
+    result.stdout.fnmatch_lines(["*py:failing:Failing: filter with 10 nodes: * requests failed (status: *"])
 
 
 def test_a_load_is_a_test(run_pytest: RunPytest, folder: Path) -> None:

@@ -27,6 +27,7 @@ def test_what_is_in_time_passes() -> None:
     ("change", "budget_ms", "said"),
     [
         ({"errors": 2, "error_kinds": {"status": 2}}, None, r"2 of 200 requests failed \(status: 2\), none expected"),
+        ({"ended": "died"}, None, r"the extender was gone before the end \(died\)"),
         ({"falls_behind": "extender"}, None, "answers came later and later at 50 requests per second"),
         ({"p99_ms": 2501.0}, None, "p99 2501.0 ms seen, at most 2500 ms expected"),
         ({}, 0.5, "p99 1.0 ms seen, at most 0.5 ms expected"),
@@ -37,9 +38,17 @@ def test_what_is_not_in_time_fails(change: dict[str, Any], budget_ms: float | No
         loaded({}, change).assert_in_time(budget_ms)
 
 
-@pytest.mark.parametrize("results", [(), ({"generator_limited": True, "p99_ms": 9000.0}, {})])
-def test_what_the_generator_limited_is_nobodys_fault(results: tuple[dict[str, Any], ...]) -> None:
+@pytest.mark.parametrize("results", [(), ({"generator_limited": True, "p99_ms": 9000.0}, {}), ({"ended": "deadline"},)])
+def test_what_cannot_be_known_is_nobodys_fault(results: tuple[dict[str, Any], ...]) -> None:
     with pytest.raises(pytest.skip.Exception):
         loaded(*results).assert_in_time()
     with pytest.raises(ExpectationFailed):
-        loaded(*results, {"errors": 1}).assert_in_time()
+        loaded(*results, {"p99_ms": 9000.0}).assert_in_time()
+
+
+def test_a_failure_is_one_also_where_the_generator_was_the_limit() -> None:
+    limited = {"generator_limited": True, "errors": 3}
+    with pytest.raises(ExpectationFailed, match=r"1 of 200 requests failed \(status: 1\)"):
+        loaded({**limited, "error_kinds": {"no-descriptors": 2, "status": 1}}).assert_in_time()
+    with pytest.raises(pytest.skip.Exception):
+        loaded({**limited, "error_kinds": {"no-descriptors": 3}}).assert_in_time()

@@ -194,5 +194,7 @@ def test_an_order_with_a_key_is_for_its_owner_alone(
 ) -> None:
     with serving({"/filter": lambda _: FILTERED}, context) as served:
         subject = parse(served.url, entry_of(caFile=str(authority.certificate)))
-        path = hand_out([subject], Options(nodes=(10,)), Scale(), tmp_path / "order")
+        # Also where there was one that everybody could read.
+        (tmp_path / "order.json").touch(mode=0o644)
+        path = hand_out([subject], Options(nodes=(10,)), Scale(), tmp_path)
     assert path.stat().st_mode & 0o077 == 0
